@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The format of a GPU log, version 1: what the injected library writes, one
+ * log per process, and what perf.data.gpu is made of.
+ *
+ *   log            = block, block, ...
+ *   perf.data.gpu  = the blocks of every log of a recording, one log after
+ *                    the other, then one block written by the recorder
+ *
+ *   block          +--------------------------------------------------+
+ *                  | struct gpu_log_block (32 bytes)                  |
+ *                  |   magic  crc32  payload_bytes  version  log_id   |
+ *                  +--------------------------------------------------+
+ *                  | record | record | ...          payload_bytes     |
+ *                  +--------------------------------------------------+
+ *   record         +---------------------+----------------------------+
+ *                  | u16 type | u16 size | body: size - 4 bytes       |
+ *                  +---------------------+----------------------------+
+ *
+ * Invariants, which a writer keeps and a reader checks:
+ *   - Everything is little endian. Records are 8-byte aligned and their size,
+ *     which includes the 4 bytes of type and size, is a multiple of 8.
+ *   - A block is appended by one write(2) and carries the CRC-32 (zlib's) of
+ *     everything behind its crc32 field, so after a crash a log is valid up
+ *     to its last whole block. Payloads are at most GPU_LOG_MAX_PAYLOAD bytes.
+ *   - An id (string, shape, ...) is defined, within its log, before the first
+ *     record that uses it. Ids count from 1; 0 means none.
+ *   - A reader skips record types it doesn't know, and trailing bytes of a
+ *     record that is longer than it expects: both may grow within version 1.
+ *
+ * Times are CLOCK_MONOTONIC nanoseconds of the recorded machine.
+ * The format is described for users in man/perf-gpu-data.5.
+ */
+#ifndef PERF_GPU_GPU_LOG_H
+#define PERF_GPU_GPU_LOG_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define GPU_LOG_MAGIC 0x42555047u /* "GPUB" */
+#define GPU_LOG_VERSION 1
+#define GPU_LOG_MAX_PAYLOAD (1u << 20)
+/* A string is cut to this; gpu_log_record.size has 16 bits. */
+#define GPU_LOG_MAX_STRING 65000
+
+struct gpu_log_block {
+	uint32_t magic;
+	uint32_t crc32; /* of what follows this field, to the payload's end */
+	uint32_t payload_bytes;
+	uint32_t version;
+	uint64_t log_id;   /* random, unique; 0 in the recorder's own block */
+	uint64_t session;  /* random, one per recording; never 0 */
+};
+
+_Static_assert(sizeof(struct gpu_log_block) == 32, "on disk");
+
+enum gpu_log_type {
+	GPU_LOG_PROCESS = 1,
+	GPU_LOG_STRING = 2,
+	GPU_LOG_API = 3,
+	GPU_LOG_DEVICE = 4,
+	GPU_LOG_CONTEXT = 5,
+	GPU_LOG_SHAPE = 6,
+	GPU_LOG_KERNEL = 7,
+	GPU_LOG_LOSS = 8,
+	GPU_LOG_MESSAGE = 9,
+	GPU_LOG_RECORDER = 10,
+	GPU_LOG_END = 11,
+};
+
+struct gpu_log_record {
+	uint16_t type;
+	uint16_t size;
+};
+
+/* First record of a log: whose it is. */
+struct gpu_log_process {
+	struct gpu_log_record rec;
+	uint32_t pid; /* as the process itself sees it */
+	uint32_t ppid;
+	uint32_t is_forked; /* 1: a fork of a process with a log of its own */
+	uint64_t start_ns;  /* when the log was opened */
+	uint32_t cupti_version; /* cuptiGetVersion(), e.g. 130001; 0 unknown */
+	uint32_t driver_version; /* cuDriverGetVersion(), e.g. 13000; 0 unknown */
+	char comm[16]; /* NUL-terminated */
+};
+
+_Static_assert(sizeof(struct gpu_log_process) == 48, "on disk");
+
+struct gpu_log_string {
+	struct gpu_log_record rec;
+	uint32_t id;
+	uint32_t nr_bytes; /* without the NUL that follows and pads to 8 */
+	char text[];
+};
+
+_Static_assert(sizeof(struct gpu_log_string) == 12, "on disk");
+
+/* Public name of an API function that launches, without CUPTI's _vNNNN. */
+struct gpu_log_api {
+	struct gpu_log_record rec;
+	uint32_t api; /* GPU_LOG_API_ID() */
+	uint32_t name; /* string */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct gpu_log_api) == 16, "on disk");
+
+/* An API function's id: CUPTI's callback domain and callback id. */
+#define GPU_LOG_API_ID(domain, cbid) ((uint32_t)(domain) << 24 | (uint32_t)(cbid))
+
+struct gpu_log_device {
+	struct gpu_log_record rec;
+	uint32_t device; /* CUDA's number for it in this process */
+	uint32_t name; /* string */
+	uint32_t compute_major;
+	uint32_t compute_minor;
+	uint32_t nr_multiprocessors;
+	uint8_t uuid[16];
+	uint64_t memory_bytes;
+};
+
+_Static_assert(sizeof(struct gpu_log_device) == 48, "on disk");
+
+struct gpu_log_context {
+	struct gpu_log_record rec;
+	uint32_t context;
+	uint32_t device;
+	uint32_t null_stream; /* id of the context's default stream */
+};
+
+_Static_assert(sizeof(struct gpu_log_context) == 16, "on disk");
+
+/* What kernels executed alike have in common; said once, then named by id. */
+struct gpu_log_shape {
+	struct gpu_log_record rec;
+	uint32_t shape; /* id */
+	uint32_t name; /* string: the kernel's name as CUPTI has it (mangled) */
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t registers_per_thread;
+	uint32_t static_shared_bytes;
+	uint32_t dynamic_shared_bytes;
+	uint32_t graph; /* CUDA graph id; 0: not launched by a graph */
+	uint64_t graph_node; /* CUPTI's graph node id; 0 likewise */
+};
+
+_Static_assert(sizeof(struct gpu_log_shape) == 72, "on disk");
+
+/* One execution of a kernel. */
+struct gpu_log_kernel {
+	struct gpu_log_record rec;
+	uint32_t shape;
+	uint64_t correlation_id; /* widened to 64 bits: see gpu_log_widen() */
+	uint64_t start_ns; /* start 0, or end before start: time unknown */
+	uint64_t end_ns;
+};
+
+_Static_assert(sizeof(struct gpu_log_kernel) == 32, "on disk");
+
+enum gpu_log_loss_kind {
+	GPU_LOG_LOSS_CUPTI_DROPPED = 1, /* CUPTI had no buffer for a record */
+	GPU_LOG_LOSS_WRITE = 2,	 /* records in blocks that could not be written */
+	GPU_LOG_LOSS_NO_MEMORY = 3, /* records the library had no memory for */
+	GPU_LOG_LOSS_UNFINISHED = 4, /* kernels handed out while still running */
+};
+
+/* Records that are missing, counted since the last loss record of the kind. */
+struct gpu_log_loss {
+	struct gpu_log_record rec;
+	uint32_t kind; /* enum gpu_log_loss_kind */
+	uint64_t nr_records;
+};
+
+_Static_assert(sizeof(struct gpu_log_loss) == 16, "on disk");
+
+enum gpu_log_severity {
+	GPU_LOG_INFO = 1,
+	GPU_LOG_WARNING = 2, /* something was not recorded */
+	GPU_LOG_ERROR = 3, /* nothing more is recorded of this process */
+};
+
+/* Something the library says to the user, who reads it from the recorder. */
+struct gpu_log_message {
+	struct gpu_log_record rec;
+	uint32_t severity; /* enum gpu_log_severity */
+	uint32_t nr_bytes; /* without the NUL that follows and pads to 8 */
+	char text[];
+};
+
+_Static_assert(sizeof(struct gpu_log_message) == 12, "on disk");
+
+/* Last block of perf.data.gpu, from the recorder: what became of launches. */
+struct gpu_log_recorder {
+	struct gpu_log_record rec;
+	uint32_t nr_cpus;
+	uint64_t nr_launches; /* samples written to perf.data */
+	uint64_t nr_lost_ring; /* no room in the perf ring: counted by BPF */
+	uint64_t nr_lost_stack; /* frames could not be read: counted by BPF */
+	uint64_t realtime_ns; /* CLOCK_REALTIME ... */
+	uint64_t monotonic_ns; /* ... at this CLOCK_MONOTONIC */
+};
+
+_Static_assert(sizeof(struct gpu_log_recorder) == 48, "on disk");
+
+/*
+ * Last record of a log whose process ended in order. nr_launches counts the
+ * markers the process hit, so: launches - samples of this log = lost.
+ */
+struct gpu_log_end {
+	struct gpu_log_record rec;
+	uint32_t pad;
+	uint64_t nr_launches;
+	uint64_t nr_kernels;
+};
+
+_Static_assert(sizeof(struct gpu_log_end) == 24, "on disk");
+
+/**
+ * gpu_log_widen - a 32-bit correlation id as a 64-bit one
+ * @id:     CUPTI's id, which wraps (at 50,000 launches a second: in a day)
+ * @newest: a widened id from about the same time: within 2^31 of it
+ *
+ * Return: the 64-bit id nearest to @newest whose low 32 bits are @id.
+ */
+static inline uint64_t gpu_log_widen(uint32_t id, uint64_t newest)
+{
+	int32_t distance = (int32_t)(id - (uint32_t)newest);
+
+	if (distance < 0 && newest < (uint64_t)-(int64_t)distance)
+		return id;
+	return newest + (uint64_t)(int64_t)distance;
+}
+
+#endif

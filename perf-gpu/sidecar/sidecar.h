@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading perf.data.gpu, or one log, into tables (format: cupti_inject/gpu_log.h).
+ *
+ * Nothing in the file is trusted: what breaks the format ends the log it is in
+ * (sidecar_log.is_cut), never the program. One thread.
+ */
+#ifndef PERF_GPU_SIDECAR_SIDECAR_H
+#define PERF_GPU_SIDECAR_SIDECAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ids of the log (string, shape, ...) have become pointers and indexes here. */
+struct sidecar_shape {
+	const char *name; /* as CUPTI has it, mangled; "" if the log has none */
+	uint32_t log; /* index in sidecar.logs */
+	uint32_t device, context, stream;
+	uint32_t grid[3], block[3];
+	uint32_t registers_per_thread;
+	uint32_t static_shared_bytes, dynamic_shared_bytes;
+	uint32_t graph;
+	uint64_t graph_node;
+};
+
+struct sidecar_kernel {
+	uint64_t correlation_id;
+	uint64_t start_ns; /* 0: unknown, then end_ns is 0 too */
+	uint64_t end_ns;
+	uint32_t log; /* index in sidecar.logs */
+	uint32_t shape; /* index in sidecar.shapes */
+};
+
+struct sidecar_device {
+	uint32_t log, device;
+	const char *name;
+	uint32_t compute_major, compute_minor, nr_multiprocessors;
+	uint8_t uuid[16];
+	uint64_t memory_bytes;
+};
+
+struct sidecar_message {
+	uint32_t log;
+	uint32_t severity; /* enum gpu_log_severity */
+	const char *text;
+};
+
+struct sidecar_log {
+	uint64_t log_id;
+	uint32_t pid, ppid;
+	bool is_forked;
+	uint64_t start_ns;
+	uint32_t cupti_version, driver_version;
+	char comm[16];
+	bool is_ended; /* has its GPU_LOG_END: the process ended in order */
+	bool is_cut; /* a broken or half block follows what was read */
+	uint64_t nr_launches; /* of GPU_LOG_END */
+	uint64_t nr_lost[8]; /* by enum gpu_log_loss_kind */
+	uint64_t nr_kernels;
+};
+
+struct sidecar_api {
+	uint32_t log, api;
+	const char *name;
+};
+
+/* What the recorder added; all 0 in a file that has no block of it. */
+struct sidecar_recorder {
+	bool is_there;
+	uint64_t nr_launches, nr_lost_ring, nr_lost_stack;
+	uint64_t realtime_ns, monotonic_ns;
+};
+
+struct sidecar {
+	uint64_t session;
+	struct sidecar_log *logs;
+	size_t nr_logs;
+	struct sidecar_shape *shapes;
+	size_t nr_shapes;
+	struct sidecar_kernel *kernels;
+	size_t nr_kernels;
+	struct sidecar_device *devices;
+	size_t nr_devices;
+	struct sidecar_api *apis;
+	size_t nr_apis;
+	struct sidecar_message *messages;
+	size_t nr_messages;
+	struct sidecar_recorder recorder;
+	struct sidecar_file *file; /* what the strings point into; private */
+};
+
+/**
+ * sidecar__open - read a perf.data.gpu, or a single log
+ * @path: the file
+ * @ret:  released by sidecar__close(); written on success only
+ *
+ * A file that is cut or damaged is read as far as it is whole: logs say so
+ * (is_cut) and a warning is printed. Blocks behind the damage are looked for.
+ *
+ * Return: 0 or a negative errno, printed: those of open(2), -EINVAL if not a
+ * single block of the file is whole, -ENOTSUP a later version of the format,
+ * -EXDEV blocks of two different recordings in one file, -ENOMEM.
+ */
+int sidecar__open(const char *path, struct sidecar **ret);
+void sidecar__close(struct sidecar *sidecar); /* NULL is fine */
+
+/* Name of an API function in a log; NULL if the log doesn't have it. */
+const char *sidecar__api_name(const struct sidecar *sidecar, uint32_t log,
+			      uint32_t api);
+
+#endif

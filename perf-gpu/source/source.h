@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one way from files to samples: reads perf.data and its sidecar, joins
+ * them, and feeds a sink in time order.
+ */
+#ifndef PERF_GPU_SOURCE_SOURCE_H
+#define PERF_GPU_SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sink/sink.h"
+#include "symbol/demangle.h"
+
+struct source_options {
+	const char *perfdata_path;
+	const char *sidecar_path; /* NULL: perfdata_path + ".gpu" */
+	enum demangle_style names; /* of kernels */
+	bool keep_driver_frames; /* of CUPTI, the driver and the runtime too */
+};
+
+/* What became of everything: printed by inject, added up by tests. */
+struct source_stats {
+	uint64_t nr_launches; /* launch samples read */
+	uint64_t nr_launches_without_kernel; /* not an error: the GPU record is lost or empty graph */
+	uint64_t nr_launches_twice; /* a (log, correlation id) seen before */
+	uint64_t nr_kernels, kernels_ns; /* all kernels of the sidecar */
+	uint64_t nr_attributed, attributed_ns; /* those with a stack */
+	uint64_t nr_unknown_time; /* kernels whose times CUPTI didn't know */
+	uint64_t nr_lost_launches; /* ring and stack losses, as recorded */
+	uint64_t nr_lost_kernels; /* GPU records lost, as recorded */
+	uint64_t nr_broken_records; /* perf.data records that could not be read */
+};
+
+/**
+ * source__run - feed @sink with everything the two files hold
+ * @options: see above
+ * @sink:    started, fed and finished; not deleted
+ * @ret:     written on success only
+ *
+ * Return: 0 or a negative errno, printed.
+ */
+int source__run(const struct source_options *options, struct sink *sink,
+		struct source_stats *ret);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A mapped file and its symbols. Symbols are read at the first look-up, from
+ * what libdwfl finds for the file: .symtab, else that of the debug file that
+ * .gnu_debuglink or the build id names, else .dynsym; [vdso] from our own;
+ * anonymous memory ("//anon") from /tmp/perf-PID.map. One thread.
+ */
+#ifndef PERF_GPU_SYMBOL_DSO_H
+#define PERF_GPU_SYMBOL_DSO_H
+
+#include <stdint.h>
+
+struct dso;
+
+struct symbol {
+	uint64_t start, end; /* addresses as the file's symbol table has them */
+	const char *name; /* as in the file: mangled */
+	const char *demangled; /* without parameters, as perf shows it */
+};
+
+/**
+ * dso__new - a file by its name
+ * @path: as in the MMAP record: a path, or "[vdso]", "//anon", "[heap]", ...
+ * @pid:  whose perf map names anonymous memory
+ * @ret:  released by dso__delete(); written on success only
+ *
+ * Return: 0 or -ENOMEM. The file is not touched, and need not exist.
+ */
+int dso__new(const char *path, uint32_t pid, struct dso **ret);
+void dso__delete(struct dso *dso); /* NULL is fine */
+
+const char *dso__path(const struct dso *dso);
+/* The last part of the path. */
+const char *dso__basename(const struct dso *dso);
+
+/**
+ * dso__find_symbol - the function that covers an address
+ * @offset: offset in the file (ip - map->start + map->pgoff), or the address
+ *          itself for anonymous memory, where the map's pgoff is its start
+ * @ret_address: if not NULL, what @offset is as an address of the symbol table
+ *
+ * A symbol covers [start, end); what has no size covers up to the next symbol
+ * of its section. An address between symbols has none: no neighbour is guessed.
+ *
+ * Return: the symbol (valid as long as the dso), or NULL.
+ */
+const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
+				      uint64_t *ret_address);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorded machine's address spaces and thread names, replayed from the
+ * side-band of a perf.data (MMAP, MMAP2, COMM, FORK, EXIT) in time order.
+ * One thread.
+ */
+#ifndef PERF_GPU_SYMBOL_MACHINE_H
+#define PERF_GPU_SYMBOL_MACHINE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbol/dso.h"
+
+struct machine;
+
+struct map {
+	uint64_t start, end; /* addresses, end excluded */
+	uint64_t pgoff; /* offset of start in the file, bytes */
+	struct dso *dso; /* never NULL; owned by the machine */
+};
+
+/**
+ * machine__new - a machine without a process
+ * @ret: released by machine__delete(); written on success only
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int machine__new(struct machine **ret);
+void machine__delete(struct machine *machine); /* NULL is fine */
+
+/**
+ * machine__process - apply a side-band record
+ * @record: any record; those that aren't side-band are ignored, data mappings
+ *          (not executable) too. A FORK copies the parent's maps, a COMM with
+ *          PERF_RECORD_MISC_COMM_EXEC drops the process's maps.
+ *
+ * Return: 0, -ENOMEM, -EINVAL for a record too short or with an unterminated
+ * name. Prints nothing.
+ */
+int machine__process(struct machine *machine,
+		     const struct perf_event_header *record);
+
+/* The map of @pid that holds @ip, or NULL; valid until the next process(). */
+const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
+				    uint64_t ip);
+
+/* Name of a thread, else of its process, else "" (valid as above). */
+const char *machine__comm(const struct machine *machine, uint32_t pid,
+			  uint32_t tid);
+
+/* How often @pid has called exec so far: its maps before don't count any more. */
+uint32_t machine__nr_execs(const struct machine *machine, uint32_t pid);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the user is told, all of it on stderr and through these.
+ *
+ * Who knows what failed, on what, and why, says so once, with what to do, and
+ * returns a negative errno; callers add nothing.
+ */
+#ifndef PERF_GPU_UTIL_LOG_H
+#define PERF_GPU_UTIL_LOG_H
+
+/**
+ * log__set_command - name the subcommand that messages begin with
+ * @command: "record", ...; NULL for perf-gpu itself. Kept by reference.
+ *
+ * Call before there are threads.
+ */
+void log__set_command(const char *command);
+
+/* -1: errors only (-q), 0: the default, 1 and more: pr_debug() (-v) */
+extern int log_verbosity;
+
+/* "perf-gpu record: <text>\n"; never cut, control characters made visible. */
+void pr_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void pr_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "[ perf-gpu record: <text> ]\n", as perf's own closing lines */
+void pr_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void pr_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
