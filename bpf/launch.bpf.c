@@ -109,7 +109,8 @@ int launch_frames(struct pt_regs *ctx)
 	/* The verifier wants to see the bound again, on the very register. */
 	if (bytes > sizeof(out->frames))
 		return 0;
-	if (bytes && bpf_probe_read_user(out->frames, bytes, (void *)PT_REGS_PARM5(ctx))) {
+	if (bytes &&
+	    bpf_probe_read_user(out->frames, bytes, (void *)PT_REGS_PARM5(ctx))) {
 		__sync_fetch_and_add(&nr_lost_stack, 1);
 		bytes = 0;
 	}

@@ -37,8 +37,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define GPU_LOG_MAGIC 0x42555047u /* "GPUB" */
-#define GPU_LOG_VERSION 1
+#define GPU_LOG_MAGIC	    0x42555047u /* "GPUB" */
+#define GPU_LOG_VERSION	    1
 #define GPU_LOG_MAX_PAYLOAD (1u << 20)
 /* A string is cut to this; gpu_log_record.size has 16 bits. */
 #define GPU_LOG_MAX_STRING 65000
@@ -48,8 +48,8 @@ struct gpu_log_block {
 	uint32_t crc32; /* of what follows this field, to the payload's end */
 	uint32_t payload_bytes;
 	uint32_t version;
-	uint64_t log_id;   /* random, unique; 0 in the recorder's own block */
-	uint64_t session;  /* random, one per recording; never 0 */
+	uint64_t log_id; /* random, unique; 0 in the recorder's own block */
+	uint64_t session; /* random, one per recording; never 0 */
 };
 
 _Static_assert(sizeof(struct gpu_log_block) == 32, "on disk");
@@ -79,7 +79,7 @@ struct gpu_log_process {
 	uint32_t pid; /* as the process itself sees it */
 	uint32_t ppid;
 	uint32_t is_forked; /* 1: a fork of a process with a log of its own */
-	uint64_t start_ns;  /* when the log was opened */
+	uint64_t start_ns; /* when the log was opened */
 	uint32_t cupti_version; /* cuptiGetVersion(), e.g. 130001; 0 unknown */
 	uint32_t driver_version; /* cuDriverGetVersion(), e.g. 13000; 0 unknown */
 	char comm[16]; /* NUL-terminated */
@@ -163,7 +163,7 @@ _Static_assert(sizeof(struct gpu_log_kernel) == 32, "on disk");
 
 enum gpu_log_loss_kind {
 	GPU_LOG_LOSS_CUPTI_DROPPED = 1, /* CUPTI had no buffer for a record */
-	GPU_LOG_LOSS_WRITE = 2,	 /* records in blocks that could not be written */
+	GPU_LOG_LOSS_WRITE = 2, /* records in blocks that could not be written */
 	GPU_LOG_LOSS_NO_MEMORY = 3, /* records the library had no memory for */
 	GPU_LOG_LOSS_UNFINISHED = 4, /* kernels handed out while still running */
 };
@@ -230,7 +230,7 @@ static inline uint64_t gpu_log_widen(uint32_t id, uint64_t newest)
 {
 	int32_t distance = (int32_t)(id - (uint32_t)newest);
 
-	if (distance < 0 && newest < (uint64_t)-(int64_t)distance)
+	if (distance < 0 && newest < (uint64_t) - (int64_t)distance)
 		return id;
 	return newest + (uint64_t)(int64_t)distance;
 }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "activity.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "device.h"
+#include "launch.h"
+
+/*
+ * CUPTI 13 holds a buffer for each thread that launches: small enough for 1,000
+ * threads, large enough (2,000 kernels) that handing over costs nothing.
+ */
+#define BUFFER_BYTES (512u << 10)
+#define BUFFER_ALIGN 64
+/* Kept for the next request: a fresh one costs 128 page faults. */
+#define MAX_SPARE_BUFFERS 16
+
+#define FLUSH_PERIOD_S 1
+
+static const struct cupti_table *cupti;
+static struct log *activity_log;
+
+struct spare_buffer {
+	struct spare_buffer *next;
+};
+
+static pthread_mutex_t spare_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct spare_buffer *spare_buffers;
+static unsigned int nr_spare_buffers;
+
+/* CUPTI before 12.9 crashes if it gets no buffer: this one is for lack of memory. */
+static unsigned char last_buffer[64 << 10] __attribute__((aligned(BUFFER_ALIGN)));
+static atomic_flag last_buffer_taken = ATOMIC_FLAG_INIT;
+
+static uint64_t CUPTIAPI monotonic_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
+					 size_t *max_nr_records)
+{
+	struct spare_buffer *spare;
+
+	*max_nr_records = 0; /* as many as fit */
+	pthread_mutex_lock(&spare_mutex);
+	spare = spare_buffers;
+	if (spare) {
+		spare_buffers = spare->next;
+		nr_spare_buffers--;
+	}
+	pthread_mutex_unlock(&spare_mutex);
+
+	*size = BUFFER_BYTES;
+	*buffer = (uint8_t *)spare;
+	if (!*buffer)
+		*buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
+	if (!*buffer && !atomic_flag_test_and_set(&last_buffer_taken)) {
+		*buffer = last_buffer;
+		*size = sizeof(last_buffer);
+	}
+	if (!*buffer)
+		*size = 0; /* CUPTI counts what it has to drop */
+}
+
+static void release_buffer(uint8_t *buffer)
+{
+	struct spare_buffer *spare = (struct spare_buffer *)buffer;
+
+	if (buffer == last_buffer) {
+		atomic_flag_clear(&last_buffer_taken);
+		return;
+	}
+	pthread_mutex_lock(&spare_mutex);
+	if (nr_spare_buffers < MAX_SPARE_BUFFERS) {
+		spare->next = spare_buffers;
+		spare_buffers = spare;
+		nr_spare_buffers++;
+		spare = NULL;
+	}
+	pthread_mutex_unlock(&spare_mutex);
+	free(spare);
+}
+
+/*
+ * The members that are read stand at the same place in every version of the
+ * record since CUpti_ActivityKernel6.
+ */
+static void take_kernel(const CUpti_ActivityKernel10 *kernel)
+{
+	struct gpu_log_shape shape = {
+		.device = kernel->deviceId,
+		.context = kernel->contextId,
+		.stream = kernel->streamId,
+		.grid = {(uint32_t)kernel->gridX, (uint32_t)kernel->gridY,
+			 (uint32_t)kernel->gridZ},
+		.block = {(uint32_t)kernel->blockX, (uint32_t)kernel->blockY,
+			  (uint32_t)kernel->blockZ},
+		.registers_per_thread = kernel->registersPerThread,
+		.static_shared_bytes = (uint32_t)kernel->staticSharedMemory,
+		.dynamic_shared_bytes = (uint32_t)kernel->dynamicSharedMemory,
+		.graph = kernel->graphId,
+		.graph_node = kernel->graphNodeId,
+	};
+
+	/* A forced flush hands out running kernels, and never again. */
+	if (kernel->start && !kernel->end)
+		log__count_lost(activity_log, GPU_LOG_LOSS_UNFINISHED, 1);
+	log__kernel(activity_log, kernel->name ? kernel->name : "", &shape,
+		    launch__widen(kernel->correlationId), kernel->start, kernel->end);
+}
+
+static void take_context(const CUpti_ActivityContext3 *context)
+{
+	struct gpu_log_context record = {
+		.context = context->contextId,
+		.device = context->deviceId,
+		.null_stream = context->nullStreamId,
+	};
+
+	log__context(activity_log, &record);
+}
+
+static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
+					 uint8_t *buffer, size_t size, size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL;
+	size_t nr_dropped = 0;
+	int saved_errno = errno;
+
+	(void)size;
+	while (valid_bytes &&
+	       !cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
+		if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+			take_kernel((const CUpti_ActivityKernel10 *)record);
+		else if (record->kind == CUPTI_ACTIVITY_KIND_CONTEXT)
+			take_context((const CUpti_ActivityContext3 *)record);
+	}
+	if (!cupti->cuptiActivityGetNumDroppedRecords(context, stream, &nr_dropped) &&
+	    nr_dropped)
+		log__count_lost(activity_log, GPU_LOG_LOSS_CUPTI_DROPPED, nr_dropped);
+	log__flush(activity_log);
+	release_buffer(buffer);
+	errno = saved_errno;
+}
+
+CUptiResult activity__prepare(const struct cupti_table *table, struct log *log,
+			      const char **ret_what)
+{
+	CUptiResult result;
+
+	cupti = table;
+	activity_log = log;
+	*ret_what = "cuptiActivityRegisterTimestampCallback";
+	result = cupti->cuptiActivityRegisterTimestampCallback(monotonic_ns);
+	if (result)
+		return result;
+	*ret_what = "cuptiSetThreadIdType";
+	result = cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	if (result)
+		return result;
+	*ret_what = "cuptiActivityRegisterCallbacks";
+	return cupti->cuptiActivityRegisterCallbacks(on_buffer_requested,
+						     on_buffer_completed);
+}
+
+CUptiResult activity__enable(void)
+{
+	/* Facts about contexts are welcome, kernels are what it is for. */
+	cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	return cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+CUptiResult activity__disable(void)
+{
+	return cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+static void *flush_periodically(void *unused)
+{
+	const struct timespec period = {.tv_sec = FLUSH_PERIOD_S};
+
+	(void)unused;
+	for (;;) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+		device__tell_once(activity_log, cupti->version);
+		cupti->cuptiActivityFlushAll(0);
+		log__flush(activity_log);
+	}
+	return NULL;
+}
+
+int activity__start_flushing(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err;
+
+	err = pthread_attr_init(&attr);
+	if (err)
+		return -err;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	/* The target's signals are for the target's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&thread, &attr, flush_periodically, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!err)
+		pthread_setname_np(thread, "perf-gpu-flush");
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+void activity__flush_all(void)
+{
+	device__tell_once(activity_log, cupti->version);
+	cupti->cuptiActivityFlushAll(0);
+	cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}

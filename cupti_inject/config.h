@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the recorder tells the injected library, through the environment of
+ * the target, which passes it on to its children:
+ *
+ *   PERF_GPU_SPOOL       directory that receives the process's log
+ *   PERF_GPU_SESSION     16 hexadecimal digits, not all 0
+ *   PERF_GPU_CALL_GRAPH  unwind, fp, dwarf or no
+ *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
+ *   PERF_GPU_CUPTI       libcupti to use instead of the one that is found
+ */
+#ifndef PERF_GPU_INJECT_CONFIG_H
+#define PERF_GPU_INJECT_CONFIG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config {
+	char spool[PATH_MAX];
+	char cupti[PATH_MAX]; /* "" if it is to be found */
+	uint64_t session;
+	bool unwind; /* walk the stack here; else the kernel does or nobody */
+	bool has_quick_nop5;
+};
+
+/**
+ * config__read - read the environment
+ * @ret: written on success only
+ *
+ * Return: 0, -ENOENT if no recorder has set it (or the program is set-uid,
+ * whose environment is not to be trusted), -EINVAL for values that are none.
+ */
+int config__read(struct config *ret);
+
+#endif

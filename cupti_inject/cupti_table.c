@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cupti_table.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The oldest whose kernel record (CUpti_ActivityKernel6, CUDA 11.4) begins as
+ * today's does, up to graphId, which is all that is read of it. Version numbers:
+ * cupti_version.h.
+ */
+#define OLDEST_VERSION 15
+
+struct search {
+	struct cupti_table *table;
+	char *why;
+	size_t why_bytes;
+	int err; /* 0: found */
+};
+
+/* Try one path or soname. Return: the search is over. */
+static bool search__try(struct search *search, const char *path)
+{
+	struct cupti_table table = {};
+	const char *missing = NULL;
+	struct link_map *map;
+	void *handle;
+
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return false;
+#define CUPTI_REQUIRED(name)                                                  \
+	table.name = (__typeof__(table.name))(uintptr_t)dlsym(handle, #name); \
+	if (!table.name)                                                      \
+		missing = #name;
+#define CUPTI_OPTIONAL(name) \
+	table.name = (__typeof__(table.name))(uintptr_t)dlsym(handle, #name);
+	CUPTI_FUNCTIONS(CUPTI_REQUIRED, CUPTI_OPTIONAL)
+#undef CUPTI_REQUIRED
+#undef CUPTI_OPTIONAL
+
+	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_name[0])
+		path = map->l_name;
+	snprintf(table.path, sizeof(table.path), "%s", path);
+	if (!missing && !table.cuptiGetVersion(&table.version) &&
+	    table.version >= OLDEST_VERSION) {
+		*search->table = table;
+		search->err = 0;
+		return true;
+	}
+	search->err = -ENOTSUP;
+	if (missing)
+		snprintf(search->why, search->why_bytes, "%s has no %s: it is too old",
+			 path, missing);
+	else
+		snprintf(search->why, search->why_bytes,
+			 "%s is CUPTI API version %u: too old, CUDA 11.4's is needed",
+			 path, table.version);
+	dlclose(handle);
+	return false;
+}
+
+/* Try what a pattern matches, the highest version first. */
+static bool search__glob(struct search *search, const char *pattern)
+{
+	bool is_over = false;
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found))
+		return false;
+	for (size_t i = found.gl_pathc; i-- > 0 && !is_over;)
+		is_over = search__try(search, found.gl_pathv[i]);
+	globfree(&found);
+	return is_over;
+}
+
+/* Try PATTERN in the folder FOLDER_BYTES of PATH. */
+static bool search__folder(struct search *search, const char *path, size_t folder_bytes,
+			   const char *pattern)
+{
+	char full[2 * PATH_MAX];
+	int len =
+		snprintf(full, sizeof(full), "%.*s/%s", (int)folder_bytes, path, pattern);
+
+	return len > 0 && (size_t)len < sizeof(full) && search__glob(search, full);
+}
+
+struct loaded {
+	char cupti[PATH_MAX];
+	char cudart[PATH_MAX];
+	char python[PATH_MAX]; /* ".../site-packages/..." */
+};
+
+static void copy_path(char *to, const char *path)
+{
+	if (!*to && strlen(path) < PATH_MAX)
+		strcpy(to, path);
+}
+
+/* dl_iterate_phdr(): which libraries of interest the process has */
+static int find_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct loaded *loaded = data;
+	const char *path = info->dlpi_name;
+	const char *base = strrchr(path, '/');
+
+	(void)size;
+	if (!base)
+		return 0;
+	if (!strncmp(base, "/libcupti", 9))
+		copy_path(loaded->cupti, path);
+	if (!strncmp(base, "/libcudart", 10))
+		copy_path(loaded->cudart, path);
+	if (strstr(path, "/site-packages/") || strstr(path, "/dist-packages/"))
+		copy_path(loaded->python, path);
+	return 0;
+}
+
+/* Beside the runtime that the process has, and in pip's layouts around it */
+static bool search__beside(struct search *search, const struct loaded *loaded)
+{
+	const char *slash = strrchr(loaded->cudart, '/');
+	const char *packages;
+	size_t bytes;
+
+	if (slash) {
+		bytes = (size_t)(slash - loaded->cudart);
+		if (search__folder(search, loaded->cudart, bytes, "libcupti.so*") ||
+		    search__folder(search, loaded->cudart, bytes,
+				   "../extras/CUPTI/lib64/libcupti.so*") ||
+		    search__folder(search, loaded->cudart, bytes,
+				   "../../cuda_cupti/lib/libcupti.so*"))
+			return true;
+	}
+	packages = strstr(loaded->python, "-packages/");
+	if (packages) {
+		bytes = (size_t)(packages - loaded->python) + strlen("-packages");
+		if (search__folder(search, loaded->python, bytes,
+				   "nvidia/cu*/lib/libcupti.so*") ||
+		    search__folder(search, loaded->python, bytes,
+				   "nvidia/cuda_cupti/lib/libcupti.so*"))
+			return true;
+	}
+	return false;
+}
+
+/* Where toolkits are installed */
+static bool search__toolkits(struct search *search)
+{
+	static const char *const roots[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"};
+	static const char *const places[] = {"lib64/libcupti.so*", "lib/libcupti.so*",
+					     "extras/CUPTI/lib64/libcupti.so*",
+					     "targets/*-linux/lib/libcupti.so*"};
+
+	for (size_t i = 0; i <= sizeof(roots) / sizeof(*roots); i++) {
+		const char *root = i < sizeof(roots) / sizeof(*roots)
+					   ? getenv(roots[i])
+					   : "/usr/local/cuda*";
+
+		for (size_t j = 0; root && *root && j < sizeof(places) / sizeof(*places);
+		     j++) {
+			if (search__folder(search, root, strlen(root), places[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* By the names it has, where the dynamic linker looks (LD_LIBRARY_PATH, cache) */
+static bool search__linker(struct search *search)
+{
+	static const char *const names[] = {"libcupti.so.13",	"libcupti.so.12",
+					    "libcupti.so.11.8", "libcupti.so.11.7",
+					    "libcupti.so.11.6", "libcupti.so.11.5",
+					    "libcupti.so.11.4", "libcupti.so"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (search__try(search, names[i]))
+			return true;
+	}
+	return false;
+}
+
+int cupti_table__open(const char *wanted, struct cupti_table *ret, char *why,
+		      size_t why_bytes)
+{
+	struct search search = {.table = ret, .why = why, .why_bytes = why_bytes};
+	struct loaded loaded = {};
+
+	search.err = -ENOENT;
+	if (*wanted) {
+		snprintf(why, why_bytes, "PERF_GPU_CUPTI=%s cannot be loaded", wanted);
+		search__try(&search, wanted);
+		return search.err;
+	}
+	snprintf(
+		why, why_bytes,
+		"no libcupti.so found beside libcudart, in LD_LIBRARY_PATH, ld.so.cache, "
+		"CUDA_HOME or /usr/local/cuda*: install CUPTI (it is part of the CUDA "
+		"toolkit, and pip's nvidia-cuda-cupti), or set PERF_GPU_CUPTI to its "
+		"path");
+	dl_iterate_phdr(find_loaded, &loaded);
+	/* One that is loaded comes first: there can't be two in a process. */
+	if ((loaded.cupti[0] && search__try(&search, loaded.cupti)) ||
+	    search__beside(&search, &loaded) || search__linker(&search) ||
+	    search__toolkits(&search))
+		return 0;
+	return search.err;
+}
+
+const char *cupti_table__error(const struct cupti_table *cupti, CUptiResult result)
+{
+	const char *text = NULL;
+
+	if (cupti->cuptiGetResultString(result, &text) || !text)
+		return "unknown error";
+	return text;
+}

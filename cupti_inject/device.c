@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "device.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <cuda.h>
+
+/* Plain names: the header's may be macros for a later version (cuDeviceGetUuid_v2). */
+struct driver {
+	CUresult (*cuDriverGetVersion)(int *version);
+	CUresult (*cuDeviceGetCount)(int *nr_devices);
+	CUresult (*cuDeviceGet)(CUdevice *device, int ordinal);
+	CUresult (*cuDeviceGetName)(char *name, int size, CUdevice device);
+	CUresult (*cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute,
+					 CUdevice device);
+	CUresult (*cuDeviceGetUuid)(CUuuid *uuid, CUdevice device);
+	CUresult (*cuDeviceTotalMem_v2)(size_t *bytes, CUdevice device);
+};
+
+static int driver__open(struct driver *driver)
+{
+	void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!handle)
+		return -ENOENT;
+#define GET(name)                                                                 \
+	driver->name = (__typeof__(driver->name))(uintptr_t)dlsym(handle, #name); \
+	if (!driver->name)                                                        \
+		goto out;
+	GET(cuDriverGetVersion)
+	GET(cuDeviceGetCount)
+	GET(cuDeviceGet)
+	GET(cuDeviceGetName)
+	GET(cuDeviceGetAttribute)
+	GET(cuDeviceGetUuid)
+	GET(cuDeviceTotalMem_v2)
+#undef GET
+	return 0;
+out:
+	dlclose(handle);
+	return -ENOENT;
+}
+
+static uint32_t attribute(const struct driver *driver, CUdevice_attribute which,
+			  CUdevice device)
+{
+	int value = 0;
+
+	driver->cuDeviceGetAttribute(&value, which, device);
+	return (uint32_t)value;
+}
+
+static void tell_device(const struct driver *driver, struct log *log, int ordinal)
+{
+	struct gpu_log_device record = {.device = (uint32_t)ordinal};
+	char name[256] = "";
+	CUdevice device;
+	CUuuid uuid = {};
+	size_t bytes = 0;
+
+	if (driver->cuDeviceGet(&device, ordinal))
+		return;
+	driver->cuDeviceGetName(name, sizeof(name) - 1, device);
+	driver->cuDeviceGetUuid(&uuid, device);
+	driver->cuDeviceTotalMem_v2(&bytes, device);
+	memcpy(record.uuid, uuid.bytes, sizeof(record.uuid));
+	record.memory_bytes = bytes;
+	record.compute_major =
+		attribute(driver, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+	record.compute_minor =
+		attribute(driver, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+	record.nr_multiprocessors =
+		attribute(driver, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+	log__device(log, name, &record);
+}
+
+void device__tell_once(struct log *log, uint32_t cupti_version)
+{
+	static atomic_flag is_told = ATOMIC_FLAG_INIT;
+	struct driver driver;
+	int nr_devices = 0, version = 0;
+
+	if (atomic_flag_test_and_set(&is_told))
+		return;
+	if (driver__open(&driver)) {
+		log__set_versions(log, cupti_version, 0);
+		return;
+	}
+	driver.cuDriverGetVersion(&version);
+	log__set_versions(log, cupti_version, (uint32_t)version);
+	driver.cuDeviceGetCount(&nr_devices);
+	for (int i = 0; i < nr_devices; i++)
+		tell_device(&driver, log, i);
+}

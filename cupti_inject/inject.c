@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libperf-gpu-inject.so: loaded into the target by the CUDA driver, which calls
+ * InitializeInjection() within the first cuInit().
+ *
+ * The target is sacred. This library never exits or aborts, never prints, leaves
+ * errno, signal handlers and the working directory alone, and holds no lock while
+ * it calls CUDA. If something doesn't work it says so in its log, which the
+ * recorder reads, and the target goes on unrecorded.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "activity.h"
+#include "config.h"
+#include "cupti_table.h"
+#include "launch.h"
+#include "log.h"
+#include "marker.h"
+#include "unwind.h"
+
+static struct config config;
+static struct cupti_table cupti;
+static struct log *process_log;
+static bool is_recording;
+
+/* For the CUDA driver, libcupti, and the marker's readers */
+EXPORT int InitializeInjection(void);
+
+/*
+ * Stop and go on recording, for a program that wants to record a part of its
+ * life; found by dlsym(). From any thread, one at a time.
+ */
+EXPORT void perf_gpu_pause(void);
+EXPORT void perf_gpu_resume(void);
+
+/* 0, or -EIO after a message to the user. */
+static int start_cupti(void)
+{
+	char why[2048], holder[128] = "";
+	const char *what;
+	CUptiResult result;
+
+	if (cupti_table__open(config.cupti, &cupti, why, sizeof(why))) {
+		log__message(process_log, GPU_LOG_ERROR, "%s", why);
+		return -EIO;
+	}
+	result = activity__prepare(&cupti, process_log, &what);
+	if (result) {
+		log__message(process_log, GPU_LOG_ERROR, "%s: %s failed: %s", cupti.path,
+			     what, cupti_table__error(&cupti, result));
+		return -EIO;
+	}
+	result = launch__subscribe(&config, &cupti, process_log, holder);
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+		log__message(process_log, GPU_LOG_ERROR,
+			     "another profiler%s%s%s has CUPTI in this process, which "
+			     "has room "
+			     "for one: run without it",
+			     *holder ? " (" : "", holder, *holder ? ")" : "");
+		return -EIO;
+	}
+	if (result) {
+		log__message(process_log, GPU_LOG_ERROR, "%s: cuptiSubscribe failed: %s",
+			     cupti.path, cupti_table__error(&cupti, result));
+		return -EIO;
+	}
+	result = activity__enable();
+	if (result) {
+		log__message(process_log, GPU_LOG_ERROR,
+			     "%s can't record kernels: %s (is it older than the driver's "
+			     "CUDA, "
+			     "or is profiling forbidden to this user?)",
+			     cupti.path, cupti_table__error(&cupti, result));
+		return -EIO;
+	}
+	if (!launch__enable(true)) {
+		log__message(process_log, GPU_LOG_ERROR,
+			     "%s names no launch function that it reports", cupti.path);
+		return -EIO;
+	}
+	return 0;
+}
+
+static void finish(void)
+{
+	/* In a forked child CUPTI's threads and locks are in no usable state. */
+	if (is_recording && !fork_page__is_forked())
+		activity__flush_all();
+}
+
+/* After the atexit handlers, which may launch too. Calls nothing of CUDA's. */
+__attribute__((destructor)) static void end_log(void)
+{
+	if (is_recording)
+		launch__end();
+}
+
+int InitializeInjection(void)
+{
+	static atomic_flag is_initialized = ATOMIC_FLAG_INIT;
+	int err;
+
+	/* The driver calls once, other injectors may call again. */
+	if (atomic_flag_test_and_set(&is_initialized) || config__read(&config))
+		return 1;
+	if (log__open(config.spool, config.session, false, &process_log))
+		return 1; /* the recorder says that a log is missing */
+
+	err = fork_page__init();
+	if (err) {
+		/* Without it a forked child would die at its first marker. */
+		log__message(process_log, GPU_LOG_ERROR,
+			     "no memory page that is wiped on fork: madvise: %s",
+			     strerror(-err));
+		return 1;
+	}
+	if (config.unwind && unwind__init())
+		log__message(process_log, GPU_LOG_WARNING,
+			     "libunwind.so.8 is neither beside the injected library nor "
+			     "installed: no stacks; reinstall perf-gpu, or use "
+			     "--call-graph fp");
+	if (start_cupti())
+		return 1;
+	is_recording = true;
+	err = activity__start_flushing();
+	if (err)
+		log__message(process_log, GPU_LOG_WARNING,
+			     "no thread to flush with (%s): a kill loses what is in "
+			     "CUPTI's buffers",
+			     strerror(-err));
+	atexit(finish);
+	return 1;
+}
+
+void perf_gpu_pause(void)
+{
+	if (!is_recording || fork_page__is_forked())
+		return;
+	launch__enable(false);
+	activity__disable();
+}
+
+void perf_gpu_resume(void)
+{
+	if (!is_recording || fork_page__is_forked())
+		return;
+	activity__enable();
+	launch__enable(true);
+}

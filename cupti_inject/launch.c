@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "launch.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "marker.h"
+#include "unwind.h"
+
+/* More than any domain's callback ids; an id past it is named at each launch's end. */
+#define MAX_CBIDS 2048
+/*
+ * newest_correlation is written at every step of this size only, so that
+ * launching threads don't fight for its cache line.
+ */
+#define CORRELATION_STEP (1u << 20)
+
+#define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+
+static const struct config *config;
+static const struct cupti_table *cupti;
+static CUpti_SubscriberHandle subscriber;
+
+/* Who the launches belong to; a forked child gets a log of its own. */
+struct owner {
+	struct log *log;
+	atomic_bool has_api[2][MAX_CBIDS]; /* its name is in the log; by domain */
+	atomic_uint_fast64_t nr_launches;
+};
+
+static struct owner self, child;
+/* Whose process `child` is: its pid, or -pid while its log is being opened. */
+static atomic_int child_pid;
+
+static atomic_uint_fast64_t newest_correlation;
+
+uint64_t launch__widen(uint32_t correlation_id)
+{
+	return gpu_log_widen(correlation_id, atomic_load_explicit(&newest_correlation,
+								  memory_order_relaxed));
+}
+
+static uint64_t note_correlation(uint32_t correlation_id)
+{
+	uint64_t newest = atomic_load_explicit(&newest_correlation, memory_order_relaxed);
+	uint64_t wide = gpu_log_widen(correlation_id, newest);
+
+	/* Of two threads at once either may win: both are near enough. */
+	if (!newest || wide > newest + CORRELATION_STEP)
+		atomic_store_explicit(&newest_correlation, wide, memory_order_relaxed);
+	return wide;
+}
+
+/* The log of a forked child, opened at its first launch; NULL if that fails. */
+static struct owner *forked_owner(void)
+{
+	int pid = (int)getpid();
+	int seen = atomic_load(&child_pid);
+
+	if (seen == pid)
+		return child.log ? &child : NULL;
+	/*
+	 * Another thread of this child is opening it: its first launch will be
+	 * counted, this one goes without, rather than wait in a fork's unsure
+	 * state. A -pid inherited from the parent is another's, and is taken over.
+	 */
+	if (seen == -pid || !atomic_compare_exchange_strong(&child_pid, &seen, -pid))
+		return NULL;
+	child.log = NULL;
+	memset(child.has_api, 0, sizeof(child.has_api));
+	atomic_store(&child.nr_launches, 0);
+	log__open(config->spool, config->session, true, &child.log);
+	atomic_store(&child_pid, pid);
+	return child.log ? &child : NULL;
+}
+
+/*
+ * CUPTI's name of a function as programs know it: cudaLaunchKernel_v7000 and
+ * __cudaLaunchKernel_v13000 are cudaLaunchKernel; cuMemAlloc_v2 is itself.
+ */
+static void public_name(const char *name, char *ret, size_t size)
+{
+	size_t len;
+	char *version;
+
+	while (*name == '_')
+		name++;
+	snprintf(ret, size, "%s", name);
+	version = strrchr(ret, '_');
+	if (!version || version[1] != 'v')
+		return;
+	len = strlen(version + 2);
+	if (len >= 4 && strspn(version + 2, "0123456789") == len)
+		*version = 0;
+}
+
+static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
+		     CUpti_CallbackId cbid, const char *cupti_name)
+{
+	atomic_bool *has_api =
+		&owner->has_api[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid % MAX_CBIDS];
+	char name[128];
+
+	if (atomic_load_explicit(has_api, memory_order_relaxed) ||
+	    atomic_exchange(has_api, true))
+		return;
+	public_name(cupti_name, name, sizeof(name));
+	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name);
+}
+
+static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+		      const CUpti_CallbackData *call)
+{
+	void *frames[UNWIND_MAX_FRAMES];
+	bool is_forked = fork_page__is_forked();
+	struct owner *owner = is_forked ? forked_owner() : &self;
+	uint32_t api = GPU_LOG_API_ID(domain, cbid);
+	uint64_t correlation_id, nr_frames = 0;
+
+	if (!owner)
+		return;
+	correlation_id = note_correlation(call->correlationId);
+	tell_api(owner, domain, cbid, call->functionName);
+	if (config->unwind && !is_forked)
+		nr_frames = unwind__frames(frames);
+	atomic_fetch_add_explicit(&owner->nr_launches, 1, memory_order_relaxed);
+	if (is_forked || !config->has_quick_nop5)
+		perf_gpu_launch_forked(config->session, log__id(owner->log),
+				       correlation_id, api, (const void *const *)frames,
+				       nr_frames);
+	else
+		perf_gpu_launch(config->session, log__id(owner->log), correlation_id, api,
+				(const void *const *)frames, nr_frames);
+}
+
+static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
+				 CUpti_CallbackId cbid, const void *data)
+{
+	/* The last launch of this thread, told from "none yet" by bit 32 */
+	static THREAD_LOCAL uint64_t last_correlation;
+	const CUpti_CallbackData *call = data;
+	int saved_errno;
+
+	(void)userdata;
+	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API &&
+	     domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
+	    call->callbackSite != CUPTI_API_ENTER ||
+	    last_correlation == (call->correlationId | 1ull << 32))
+		return;
+	last_correlation = call->correlationId | 1ull << 32;
+	saved_errno = errno;
+	on_launch(domain, cbid, call);
+	errno = saved_errno;
+}
+
+CUptiResult launch__subscribe(const struct config *with_config,
+			      const struct cupti_table *table, struct log *log,
+			      char ret_holder[128])
+{
+	char holder[128] = "";
+	CUpti_SubscriberParams params = {
+		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+		.subscriberName = "perf-gpu",
+		.oldSubscriberName = holder,
+		.oldSubscriberSize = sizeof(holder),
+	};
+	CUptiResult result;
+
+	config = with_config;
+	cupti = table;
+	self.log = log;
+	if (cupti->cuptiSubscribe_v2)
+		result =
+			cupti->cuptiSubscribe_v2(&subscriber, on_callback, NULL, &params);
+	else
+		result = cupti->cuptiSubscribe(&subscriber, on_callback, NULL);
+	memcpy(ret_holder, holder, sizeof(holder));
+	return result;
+}
+
+/* Does a function put work of the program's own on the GPU? */
+static bool is_launch(const char *name)
+{
+	return (strstr(name, "Launch") || strstr(name, "launch")) &&
+	       !strstr(name, "HostFunc");
+}
+
+unsigned int launch__enable(bool on)
+{
+	static const struct {
+		CUpti_CallbackDomain domain;
+		uint32_t nr_known;
+	} domains[] = {
+		{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE},
+		{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE},
+	};
+	unsigned int nr_enabled = 0;
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
+		/* A later CUPTI has more than the header; ids may have gaps. */
+		for (uint32_t cbid = 1; cbid < 2 * domains[i].nr_known; cbid++) {
+			const char *name = NULL;
+
+			if (cupti->cuptiGetCallbackName(domains[i].domain, cbid, &name) ||
+			    !name || !is_launch(name))
+				continue;
+			if (!cupti->cuptiEnableCallback(on, subscriber, domains[i].domain,
+							cbid))
+				nr_enabled++;
+		}
+	}
+	return nr_enabled;
+}
+
+void launch__end(void)
+{
+	struct owner *owner = &self;
+
+	if (fork_page__is_forked()) {
+		if (atomic_load(&child_pid) != (int)getpid())
+			return;
+		owner = &child;
+	}
+	if (owner->log)
+		log__end(owner->log, atomic_load(&owner->nr_launches));
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The launch callbacks: CUPTI calls one at the entry of every API function that
+ * launches; it walks the stack and hits the marker.
+ *
+ * A runtime function calls the driver function of the same job, and both are
+ * reported, with one correlation id: only the first, which is the outermost, is
+ * taken. That holds without counting entries and exits, so an exit that never
+ * comes (callbacks switched off in between) does no harm.
+ */
+#ifndef PERF_GPU_INJECT_LAUNCH_H
+#define PERF_GPU_INJECT_LAUNCH_H
+
+#include "config.h"
+#include "cupti_table.h"
+#include "log.h"
+
+/**
+ * launch__subscribe - become CUPTI's subscriber, with no callback enabled yet
+ * @config, @cupti, @log: kept
+ * @ret_holder: who holds CUPTI already, if it says so; else ""
+ *
+ * Return: CUPTI's result.
+ */
+CUptiResult launch__subscribe(const struct config *config,
+			      const struct cupti_table *cupti, struct log *log,
+			      char ret_holder[128]);
+
+/**
+ * launch__enable - switch the callbacks of every launching function on or off
+ *
+ * The functions are found in CUPTI's own list of names, so those of later
+ * versions are too.
+ *
+ * Return: how many functions, 0 if none could be switched.
+ */
+unsigned int launch__enable(bool on);
+
+/* CUPTI's 32-bit correlation id, widened by what this process has launched. */
+uint64_t launch__widen(uint32_t correlation_id);
+
+/* In the process itself, or in a forked child of it: write the end record. */
+void launch__end(void);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing the process's log (format and invariants: gpu_log.h).
+ *
+ * Records gather in one block in memory, which is written when it is full and
+ * at every log__flush(). If a block can't be written it is kept and tried again
+ * at the next flush; what comes while it is full is counted as lost, and the
+ * count is written as soon as there is room.
+ *
+ * All functions may be called from any thread; each takes the log's mutex and
+ * calls nothing of CUDA's while it holds it.
+ */
+#ifndef PERF_GPU_INJECT_LOG_H
+#define PERF_GPU_INJECT_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu_log.h"
+
+struct log;
+
+/**
+ * log__open - create the process's log and write who it is
+ * @spool:     directory
+ * @session:   of the recording
+ * @is_forked: the process is a fork of one that has a log
+ * @ret:       lives until the process ends; written on success only
+ *
+ * Return: 0 or a negative errno.
+ */
+int log__open(const char *spool, uint64_t session, bool is_forked, struct log **ret);
+
+uint64_t log__id(const struct log *log);
+
+/* Versions for the process record, once known: written again, with the rest. */
+void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver);
+
+/**
+ * log__kernel - append one execution of a kernel
+ * @name:   as CUPTI gives it; compared by content, so it may be freed later
+ * @shape:  its rec, shape and name members are filled in here
+ */
+void log__kernel(struct log *log, const char *name, struct gpu_log_shape *shape,
+		 uint64_t correlation_id, uint64_t start_ns, uint64_t end_ns);
+
+/* The name of an API function; call once for each. */
+void log__api(struct log *log, uint32_t api, const char *name);
+
+/* A device's facts; its rec and name members are filled in here. */
+void log__device(struct log *log, const char *name, struct gpu_log_device *device);
+
+void log__context(struct log *log, struct gpu_log_context *context);
+
+/* Count lost records; they are told at the next flush. */
+void log__count_lost(struct log *log, enum gpu_log_loss_kind kind, uint64_t nr);
+
+/* Tell the user something, through the recorder. Flushes. */
+void log__message(struct log *log, enum gpu_log_severity severity, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Write what there is. */
+void log__flush(struct log *log);
+
+/* Append the end record, and write what there is. The log stays usable. */
+void log__end(struct log *log, uint64_t nr_launches);
+
+#endif
