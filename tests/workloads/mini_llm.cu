@@ -420,11 +420,11 @@ int main(int argc, char **argv)
 	printf("tokens:");
 	for (int i = 0; i < nr_tokens && i < 16; i++)
 		printf(" %d", tokens[i]);
-	printf("%s\n%d tokens in %.3f s, %.1f tokens/s\nlaunched:",
-	       nr_tokens > 16 ? " ..." : "", nr_tokens, took_s, nr_tokens / took_s);
+	printf("%s\n", nr_tokens > 16 ? " ..." : "");
 	for (auto &l : launched)
 		if (l.kernel)
-			printf(" %s %lu", l.kernel, l.nr_launches);
-	printf("\n");
+			printf("launched\t%lu\t%s\n", l.nr_launches, l.kernel);
+	printf("%d tokens in %.3f s, %.1f tokens/s\n", nr_tokens, took_s,
+	       nr_tokens / took_s);
 	return 0;
 }

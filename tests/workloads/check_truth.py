@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares a recording with what the recorded program says it launched.
+
+The program's output has a line a kernel, with tabs between the fields:
+    launched  LAUNCHES  KERNEL  [CALLER]
+Every sample of KERNEL must have CALLER above it, and none of the other callers.
+There must be as many samples of it as launches, and the periods of all samples must
+add up to the time in the sidecar, to the nanosecond.
+
+Reads the text of `perf script` and of `perf-gpu script` alike.
+"""
+import argparse
+import collections
+import re
+import sys
+
+import gpu_log
+
+# main 1234/1240 56.789: 2345 gpu-kernel:
+HEADER = re.compile(r"^\s*\S.*\s[\d.]+:\s+(\d+)\s+gpu-kernel:")
+
+
+def samples(lines):
+    """Yields (period, [frame text, leaf first]) of each gpu-kernel sample."""
+    period, frames = None, []
+    for line in lines:
+        header = HEADER.match(line)
+        if header or not line.strip():
+            if period is not None:
+                yield period, frames
+            period, frames = int(header.group(1)) if header else None, []
+        elif period is not None:
+            frames.append(line.strip())
+    if period is not None:
+        yield period, frames
+
+
+class Names:
+    """Finds which of some names a frame's text holds, as a whole word."""
+
+    def __init__(self, names):
+        longest_first = sorted(names, key=len, reverse=True)
+        self.pattern = re.compile(
+            r"(?<!\w)(" + "|".join(map(re.escape, longest_first)) + r")(?!\w)")
+        self.known = {}
+
+    def find(self, text):
+        if text not in self.known:
+            match = self.pattern.search(text)
+            self.known[text] = match.group(1) if match else None
+        return self.known[text]
+
+
+class Checker:
+    def __init__(self, path):
+        self.launches, self.callers = {}, {}
+        with open(path) as lines:
+            for line in lines:
+                fields = line.rstrip("\n").split("\t")
+                if fields[0] == "launched":
+                    self.launches[fields[2]] = int(fields[1])
+                    self.callers[fields[2]] = fields[3] if len(fields) > 3 else None
+        if not self.launches:
+            raise SystemExit(f"{path}: no line of a launched kernel")
+        self.kernel_names = Names(self.launches)
+        self.caller_names = Names(set(filter(None, self.callers.values())) or {"-"})
+        self.seen = collections.Counter()
+        self.total_ns = self.nr_wrong = self.nr_unattributed = 0
+        self.complaints = []
+
+    def complain(self, text):
+        self.complaints.append(text)
+
+    def add(self, period, frames):
+        self.total_ns += period
+        kernel = self.kernel_names.find(frames[0]) if frames else None
+        if not kernel:
+            self.nr_wrong += 1
+            self.complain(f"not a kernel of the program: {frames[:1]}")
+            return
+        self.seen[kernel] += 1
+        if any("[unattributed]" in frame for frame in frames):
+            self.nr_unattributed += 1
+            return
+        above = {self.caller_names.find(frame) for frame in frames[1:]} - {None}
+        if self.callers[kernel] and above != {self.callers[kernel]}:
+            self.nr_wrong += 1
+            self.complain(f"{kernel} under {sorted(above) or 'none of the callers'}: "
+                          + " | ".join(frames[:12]))
+
+    def compare_counts(self, may_lack):
+        for kernel, launches in self.launches.items():
+            seen = self.seen[kernel]
+            if seen > launches or (seen < launches and not may_lack):
+                self.complain(f"{kernel}: {launches} launches, {seen} samples")
+        if not self.seen:
+            self.complain("not one sample")
+
+    def compare_time(self, where, nr_kernels, total_ns):
+        if nr_kernels != self.seen.total():
+            self.complain(f"{self.seen.total()} samples, {where}: {nr_kernels} kernels")
+        if total_ns != self.total_ns:
+            self.complain(f"periods add up to {self.total_ns} ns, {where}: {total_ns} ns")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("launched", help="the program's output")
+    parser.add_argument("script", help="perf script text, - for stdin")
+    parser.add_argument("--sidecar", help="perf.data.gpu to compare with")
+    parser.add_argument("--total-ns", type=int, help="what the periods must add up to")
+    parser.add_argument("--lost-launches", action="store_true",
+                        help="launches were lost on purpose: [unattributed] is fine")
+    parser.add_argument("--lost-kernels", action="store_true",
+                        help="GPU records were lost on purpose: counts may be lower")
+    arguments = parser.parse_args()
+
+    checker = Checker(arguments.launched)
+    with (sys.stdin if arguments.script == "-" else
+          open(arguments.script, errors="replace")) as lines:
+        for period, frames in samples(lines):
+            checker.add(period, frames)
+    checker.compare_counts(arguments.lost_kernels)
+    if checker.nr_unattributed and not arguments.lost_launches:
+        checker.complain(f"{checker.nr_unattributed} samples without a stack")
+    if arguments.total_ns is not None:
+        checker.compare_time("--total-ns", checker.seen.total(), arguments.total_ns)
+    if arguments.sidecar:
+        log = gpu_log.GpuLog(arguments.sidecar)
+        checker.compare_time(arguments.sidecar, len(log.kernels), log.total_ns())
+
+    for complaint in checker.complaints[:10]:
+        print(complaint)
+    print(f"wrong={checker.nr_wrong} samples={checker.seen.total()} "
+          f"unattributed={checker.nr_unattributed} total_ns={checker.total_ns} "
+          f"complaints={len(checker.complaints)}")
+    return 1 if checker.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
