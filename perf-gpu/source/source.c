@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two passes over perf.data. The first notes where every record stands and when
+ * it happened, and tells the join which launches there are, so that it is known
+ * which kernels have none; the second feeds everything to the sink, by time.
+ */
+#include "source/source.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/join.h"
+#include "launch_event.h"
+#include "perfdata/reader.h"
+#include "perfdata/sample.h"
+#include "source/stack.h"
+#include "util/log.h"
+
+#define KERNEL_PREFIX "[GPU_Kernel]"
+#define UNATTRIBUTED  "[unattributed]"
+
+/* Something to feed: a record of perf.data, or a kernel that no launch has. */
+struct source_entry {
+	uint64_t time_ns;
+	uint64_t where; /* offset in the data section, or KERNEL_ENTRY | index */
+};
+
+#define KERNEL_ENTRY (1ull << 63)
+
+struct kernel_name {
+	const char *mangled; /* key; of the sidecar */
+	char *shown; /* KERNEL_PREFIX and the demangled name */
+};
+
+struct source {
+	const struct source_options *options;
+	struct sink *sink;
+	struct perfdata_reader *reader;
+	struct sidecar *sidecar;
+	struct join *join;
+	struct machine *machine;
+	size_t launch_event; /* index in the reader */
+	struct source_entry *entries;
+	size_t nr_entries, nr_allocated;
+	void *kernel_names; /* tsearch() tree of struct kernel_name */
+	struct source_stats stats;
+	struct stack stack;
+};
+
+/* The launch event, which carries the recording's session. */
+static int source__find_launch_event(struct source *source)
+{
+	const char *path = source->options->perfdata_path;
+
+	for (size_t i = 0; i < perfdata_reader__nr_events(source->reader); i++) {
+		const struct perfdata_event_desc *event =
+			perfdata_reader__event(source->reader, i);
+
+		if (event->attr.type == PERF_TYPE_SOFTWARE &&
+		    event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+		    event->attr.config1) {
+			source->launch_event = i;
+			return 0;
+		}
+		if (!strcmp(event->name, "gpu-kernel")) {
+			pr_err("%s is what inject makes: give it to perf report or perf "
+			       "script, "
+			       "and the perf.data it was made of to perf-gpu",
+			       path);
+			return -EINVAL;
+		}
+	}
+	pr_err("%s has no launches in it: it was not recorded by perf-gpu record", path);
+	return -EINVAL;
+}
+
+static int source__open(struct source *source)
+{
+	const struct source_options *options = source->options;
+	const struct perfdata_event_desc *launch;
+	char *path = NULL;
+	int err;
+
+	err = perfdata_reader__open(options->perfdata_path, &source->reader);
+	if (err)
+		return err;
+	err = source__find_launch_event(source);
+	if (err)
+		return err;
+
+	if (asprintf(&path, "%s.gpu", options->perfdata_path) < 0)
+		return -ENOMEM;
+	err = sidecar__open(options->sidecar_path ? options->sidecar_path : path,
+			    &source->sidecar);
+	if (err)
+		goto out;
+	launch = perfdata_reader__event(source->reader, source->launch_event);
+	if (source->sidecar->session != launch->attr.config1) {
+		pr_err("%s is of another recording than %s (session %016llx, not "
+		       "%016llx): give "
+		       "the right one with -g",
+		       options->sidecar_path ? options->sidecar_path : path,
+		       options->perfdata_path,
+		       (unsigned long long)source->sidecar->session,
+		       (unsigned long long)launch->attr.config1);
+		err = -EINVAL;
+		goto out;
+	}
+	err = join__new(source->sidecar, &source->join);
+	if (!err)
+		err = machine__new(&source->machine);
+out:
+	free(path);
+	return err;
+}
+
+static int source__add_entry(struct source *source, uint64_t time_ns, uint64_t where)
+{
+	if (source->nr_entries == source->nr_allocated) {
+		size_t nr = source->nr_allocated ? 2 * source->nr_allocated : 4096;
+		struct source_entry *entries =
+			reallocarray(source->entries, nr, sizeof(*entries));
+
+		if (!entries)
+			return -ENOMEM;
+		source->entries = entries;
+		source->nr_allocated = nr;
+	}
+	source->entries[source->nr_entries++] =
+		(struct source_entry){.time_ns = time_ns, .where = where};
+	return 0;
+}
+
+/* What a launch sample says, or -EINVAL. */
+static int source__parse_launch(const struct source *source,
+				const struct perf_event_header *record,
+				struct perfdata_sample *ret_sample,
+				struct launch_event *ret_launch)
+{
+	const struct perfdata_event_desc *event =
+		perfdata_reader__event(source->reader, source->launch_event);
+	struct perfdata_sample sample;
+	int err;
+
+	err = perfdata_sample__parse(&event->attr, record, &sample);
+	if (err)
+		return err;
+	if (sample.raw_bytes < sizeof(*ret_launch))
+		return -EINVAL;
+	memcpy(ret_launch, sample.raw, sizeof(*ret_launch));
+	*ret_sample = sample;
+	return 0;
+}
+
+/* Note a sample; sets *RET_TIME. 1: to be fed, 0: not, -errno: broken. */
+static int source__note_sample(struct source *source,
+			       const struct perf_event_header *record,
+			       uint64_t *ret_time_ns)
+{
+	int event = perfdata_reader__find_event(source->reader, record);
+	struct perfdata_sample sample;
+	struct launch_event launch;
+	int err;
+
+	if (event < 0)
+		return event;
+	if ((size_t)event == source->launch_event) {
+		err = source__parse_launch(source, record, &sample, &launch);
+		if (err)
+			return err;
+		join__announce(source->join, launch.log_id, launch.correlation_id);
+	} else {
+		if (!source->sink->wants_other_events)
+			return 0;
+		err = perfdata_sample__parse(
+			&perfdata_reader__event(source->reader, (size_t)event)->attr,
+			record, &sample);
+		if (err)
+			return err;
+	}
+	*ret_time_ns = sample.time_ns;
+	return 1;
+}
+
+/* The same for the kernel's other records; those of user space have no time. */
+static int source__note_record(struct source *source,
+			       const struct perf_event_header *record,
+			       uint64_t *ret_time_ns)
+{
+	int event = perfdata_reader__find_event(source->reader, record);
+	struct perfdata_sample id;
+	int err;
+
+	if (record->type >= 64 /* PERF_RECORD_USER_TYPE_START */)
+		return 0;
+	if (event < 0)
+		event = 0;
+	err = perfdata_sample__parse_id(
+		&perfdata_reader__event(source->reader, (size_t)event)->attr, record,
+		&id);
+	if (err)
+		return err;
+	*ret_time_ns = id.time_ns;
+	return 1;
+}
+
+static int source__note_records(struct source *source)
+{
+	const struct perf_event_header *record;
+	uint64_t cursor = 0, where, time_ns;
+	int ret;
+
+	for (;;) {
+		where = cursor;
+		ret = perfdata_reader__next(source->reader, &cursor, &record);
+		if (ret == -ENODATA) /* told: the recording was cut off */
+			ret = 0;
+		if (ret <= 0)
+			return ret;
+		ret = record->type == PERF_RECORD_SAMPLE
+			      ? source__note_sample(source, record, &time_ns)
+			      : source__note_record(source, record, &time_ns);
+		if (ret < 0)
+			source->stats.nr_broken_records++;
+		if (ret <= 0)
+			continue;
+		ret = source__add_entry(source, time_ns, where);
+		if (ret)
+			return ret;
+	}
+}
+
+static uint64_t duration_ns(const struct sidecar_kernel *kernel)
+{
+	return kernel->end_ns > kernel->start_ns ? kernel->end_ns - kernel->start_ns : 0;
+}
+
+static int source__note_kernels(struct source *source)
+{
+	const struct sidecar *sidecar = source->sidecar;
+	const struct sidecar_kernel *kernel;
+	size_t cursor = 0;
+	int err;
+
+	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
+		source->stats.nr_kernels++;
+		source->stats.kernels_ns += duration_ns(&sidecar->kernels[i]);
+		if (!duration_ns(&sidecar->kernels[i]))
+			source->stats.nr_unknown_time++;
+	}
+	while ((kernel = join__rest(source->join, &cursor))) {
+		err = source__add_entry(source, kernel->start_ns,
+					KERNEL_ENTRY |
+						(uint64_t)(kernel - sidecar->kernels));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct source_entry *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return left->where < right->where ? -1 : left->where > right->where;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct kernel_name *left = a, *right = b;
+
+	return strcmp(left->mangled, right->mangled);
+}
+
+static void free_name(void *data)
+{
+	struct kernel_name *name = data;
+
+	free(name->shown);
+	free(name);
+}
+
+/* A kernel's name as it is shown; NULL without memory. */
+static const char *source__kernel_name(struct source *source, const char *mangled)
+{
+	struct kernel_name key = {.mangled = mangled}, *name;
+	char *demangled;
+	void **found;
+
+	found = tfind(&key, &source->kernel_names, compare_names);
+	if (found)
+		return (*(struct kernel_name **)found)->shown;
+
+	name = calloc(1, sizeof(*name));
+	demangled = demangle(*mangled ? mangled : "[unknown]", source->options->names);
+	if (!name || !demangled ||
+	    asprintf(&name->shown, KERNEL_PREFIX "%s", demangled) < 0) {
+		free(demangled);
+		free(name);
+		return NULL;
+	}
+	free(demangled);
+	name->mangled = mangled;
+	if (!tsearch(name, &source->kernel_names, compare_names)) {
+		free_name(name);
+		return NULL;
+	}
+	return name->shown;
+}
+
+/* Feed one kernel under the stack at hand. */
+static int source__feed_kernel(struct source *source, const struct sidecar_kernel *kernel,
+			       struct gpu_sample *sample)
+{
+	const struct sidecar_shape *shape = &source->sidecar->shapes[kernel->shape];
+
+	source->stack.frames[0].name = source__kernel_name(source, shape->name);
+	if (!source->stack.frames[0].name)
+		return -ENOMEM;
+	sample->frames = source->stack.frames;
+	sample->nr_frames = source->stack.nr_frames;
+	sample->kernel = kernel;
+	sample->shape = shape;
+	sample->period = duration_ns(kernel);
+	/* Readers take a period of 0 for the event's default. */
+	if (!sample->period)
+		return 0;
+	return source->sink->ops->sample(source->sink, sample);
+}
+
+static void source__add_unattributed(struct source *source)
+{
+	struct stack *stack = &source->stack;
+
+	if (stack->nr_frames < STACK_MAX_FRAMES)
+		stack->frames[stack->nr_frames++] =
+			(struct gpu_frame){.name = UNATTRIBUTED};
+}
+
+static int source__feed_launch(struct source *source,
+			       const struct perf_event_header *record)
+{
+	const struct sidecar_kernel *kernels;
+	struct source_stats *stats = &source->stats;
+	struct perfdata_sample from;
+	struct launch_event launch;
+	struct gpu_sample sample;
+	const char *api = NULL;
+	size_t nr_kernels;
+	int log, err;
+
+	err = source__parse_launch(source, record, &from, &launch);
+	if (err)
+		return err;
+	stats->nr_launches++;
+	nr_kernels = join__launch(source->join, launch.log_id, launch.correlation_id,
+				  &kernels);
+	if (!nr_kernels) {
+		stats->nr_launches_without_kernel++;
+		return 0;
+	}
+	log = join__find_log(source->join, launch.log_id);
+	if (log >= 0)
+		api = sidecar__api_name(source->sidecar, (uint32_t)log, launch.api);
+	stack__build(&source->stack, source->machine, from.pid, from.ips, from.nr_ips,
+		     api, source->options->keep_driver_frames);
+	if (!source->stack.has_code && !from.user_state_bytes)
+		source__add_unattributed(source);
+
+	sample = (struct gpu_sample){
+		.time_ns = from.time_ns,
+		.pid = from.pid,
+		.tid = from.tid,
+		.cpu = from.cpu,
+		.user_state = from.user_state,
+		.user_state_bytes = from.user_state_bytes,
+	};
+	for (size_t i = 0; i < nr_kernels; i++) {
+		if (source->stack.has_code || from.user_state_bytes) {
+			stats->nr_attributed++;
+			stats->attributed_ns += duration_ns(&kernels[i]);
+		}
+		err = source__feed_kernel(source, &kernels[i], &sample);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A kernel without a launch. */
+static int source__feed_rest(struct source *source, const struct sidecar_kernel *kernel)
+{
+	const struct sidecar_log *log = &source->sidecar->logs[kernel->log];
+	struct gpu_sample sample = {
+		.time_ns = kernel->start_ns,
+		.pid = log->pid,
+		.tid = log->pid,
+	};
+
+	source->stack.nr_frames = 1;
+	source__add_unattributed(source);
+	return source__feed_kernel(source, kernel, &sample);
+}
+
+static int source__feed_entry(struct source *source, const struct source_entry *entry)
+{
+	const struct perf_event_header *record;
+	int err;
+
+	if (entry->where & KERNEL_ENTRY)
+		return source__feed_rest(
+			source, &source->sidecar->kernels[entry->where & ~KERNEL_ENTRY]);
+
+	record = perfdata_reader__at(source->reader, entry->where);
+	if (record->type == PERF_RECORD_SAMPLE &&
+	    (size_t)perfdata_reader__find_event(source->reader, record) ==
+		    source->launch_event)
+		return source__feed_launch(source, record);
+
+	err = machine__process(source->machine, record);
+	if (err == -EINVAL) {
+		source->stats.nr_broken_records++;
+		return 0;
+	}
+	if (err)
+		return err;
+	return source->sink->ops->record(source->sink, record);
+}
+
+static int source__feed(struct source *source)
+{
+	const struct sink_input input = {
+		.reader = source->reader,
+		.launch_event =
+			perfdata_reader__event(source->reader, source->launch_event),
+		.sidecar = source->sidecar,
+		.machine = source->machine,
+	};
+	int err;
+
+	err = source->sink->ops->start(source->sink, &input);
+	for (size_t i = 0; i < source->nr_entries && !err; i++)
+		err = source__feed_entry(source, &source->entries[i]);
+	if (err)
+		return err;
+	return source->sink->ops->finish(source->sink);
+}
+
+/* Losses, as those who had them wrote them down. */
+static void source__add_losses(struct source *source)
+{
+	const struct sidecar *sidecar = source->sidecar;
+	struct source_stats *stats = &source->stats;
+
+	stats->nr_lost_launches = sidecar->recorder.nr_lost_ring;
+	for (size_t i = 0; i < sidecar->nr_logs; i++) {
+		const struct sidecar_log *log = &sidecar->logs[i];
+
+		for (size_t kind = 0; kind < sizeof(log->nr_lost) / sizeof(*log->nr_lost);
+		     kind++)
+			stats->nr_lost_kernels += log->nr_lost[kind];
+	}
+}
+
+static void source__close(struct source *source)
+{
+	tdestroy(source->kernel_names, free_name);
+	free(source->entries);
+	machine__delete(source->machine);
+	join__delete(source->join);
+	sidecar__close(source->sidecar);
+	perfdata_reader__close(source->reader);
+	free(source);
+}
+
+int source__run(const struct source_options *options, struct sink *sink,
+		struct source_stats *ret)
+{
+	struct source *source;
+	int err;
+
+	source = calloc(1, sizeof(*source));
+	if (!source) {
+		err = -ENOMEM;
+		goto out;
+	}
+	source->options = options;
+	source->sink = sink;
+	err = source__open(source);
+	if (!err)
+		err = source__note_records(source);
+	if (!err)
+		err = source__note_kernels(source);
+	if (err)
+		goto out;
+	qsort(source->entries, source->nr_entries, sizeof(*source->entries),
+	      compare_entries);
+	err = source__feed(source);
+	if (err)
+		goto out;
+	source__add_losses(source);
+	*ret = source->stats;
+out:
+	if (err == -ENOMEM)
+		pr_err("no memory to read %s", options->perfdata_path);
+	if (source)
+		source__close(source);
+	return err;
+}

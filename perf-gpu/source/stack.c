@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/stack.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+/*
+ * A static runtime has one or two frames of its own between the API function and
+ * CUPTI (CUDA 11 to 13); further out a frame of that name is the program's.
+ */
+#define MAX_STATIC_RUNTIME_FRAMES 6
+
+enum owner {
+	OWNER_US,
+	OWNER_CUPTI,
+	OWNER_DRIVER,
+	OWNER_RUNTIME,
+	OWNER_PROGRAM,
+};
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/*
+ * By the file's name. Wheels rename libraries they bundle, as in
+ * libcudart-d0da41ae.so.11.0.
+ */
+static enum owner owner_of(const struct map *map)
+{
+	const char *name;
+
+	if (!map)
+		return OWNER_PROGRAM;
+	name = dso__basename(map->dso);
+	if (has_prefix(name, "libperf-gpu-inject.so"))
+		return OWNER_US;
+	if (has_prefix(name, "libcupti.so") || has_prefix(name, "libcupti-"))
+		return OWNER_CUPTI;
+	if (has_prefix(name, "libcuda.so") || has_prefix(name, "libcudadebugger.so"))
+		return OWNER_DRIVER;
+	if (has_prefix(name, "libcudart.so") || has_prefix(name, "libcudart-"))
+		return OWNER_RUNTIME;
+	return OWNER_PROGRAM;
+}
+
+/* Is SYMBOL, perhaps with __ before it, _ptsz or _v7000 behind it, the function API? */
+static bool is_api_symbol(const char *symbol, const char *api)
+{
+	size_t len = strlen(api);
+
+	while (*symbol == '_')
+		symbol++;
+	return !strncmp(symbol, api, len) &&
+	       (!symbol[len] || !strcmp(symbol + len, "_ptsz") ||
+		(has_prefix(symbol + len, "_v") &&
+		 strspn(symbol + len + 2, "0123456789") == strlen(symbol + len + 2)));
+}
+
+static const struct symbol *symbol_of(const struct map *map, uint64_t ip)
+{
+	if (!map)
+		return NULL;
+	return dso__find_symbol(map->dso, ip - map->start + map->pgoff, NULL);
+}
+
+struct chain {
+	const struct machine *machine;
+	uint32_t pid;
+	const uint64_t *ips; /* user addresses only */
+	size_t nr;
+};
+
+/* Within the calling instruction, which is what has the caller's symbol and line. */
+static uint64_t chain__ip(const struct chain *chain, size_t i)
+{
+	return chain->ips[i] ? chain->ips[i] - 1 : 0;
+}
+
+static const struct map *chain__map(const struct chain *chain, size_t i)
+{
+	return machine__find_map(chain->machine, chain->pid, chain__ip(chain, i));
+}
+
+/*
+ * Where the program's own frames begin behind a static runtime, which I is the
+ * first frame of. If the program is stripped, the one frame that is surely the
+ * runtime's, CUPTI's caller, is all that is passed.
+ */
+static size_t chain__skip_static_runtime(const struct chain *chain, size_t i,
+					 const char *api)
+{
+	const struct map *first = chain__map(chain, i);
+
+	for (size_t j = i; j < chain->nr && j < i + MAX_STATIC_RUNTIME_FRAMES; j++) {
+		const struct map *map = chain__map(chain, j);
+		const struct symbol *symbol;
+
+		if (!first || !map || map->dso != first->dso)
+			break;
+		symbol = symbol_of(map, chain__ip(chain, j));
+		if (symbol && is_api_symbol(symbol->name, api))
+			return j + 1;
+	}
+	return i + 1;
+}
+
+/* The first frame that is the program's. */
+static size_t chain__find_program(const struct chain *chain, const char *api)
+{
+	bool has_cupti = false, has_runtime = false;
+	size_t i;
+
+	for (i = 0; i < chain->nr; i++) {
+		enum owner owner = owner_of(chain__map(chain, i));
+
+		if (owner == OWNER_PROGRAM)
+			break;
+		has_cupti |= owner == OWNER_CUPTI;
+		has_runtime |= owner == OWNER_RUNTIME;
+	}
+	if (i < chain->nr && has_cupti && !has_runtime && api && has_prefix(api, "cuda"))
+		return chain__skip_static_runtime(chain, i, api);
+	return i;
+}
+
+/* The user part of a callchain. */
+static struct chain chain__user(const struct machine *machine, uint32_t pid,
+				const uint64_t *ips, uint64_t nr_ips)
+{
+	struct chain chain = {.machine = machine, .pid = pid};
+	uint64_t start = 0, end;
+
+	for (uint64_t i = 0; i < nr_ips; i++) {
+		if (ips[i] == (uint64_t)PERF_CONTEXT_USER)
+			start = i + 1;
+	}
+	for (end = start; end < nr_ips && ips[end] < (uint64_t)PERF_CONTEXT_MAX; end++)
+		;
+	chain.ips = ips + start;
+	chain.nr = end - start;
+	return chain;
+}
+
+static void stack__add(struct stack *stack, const char *name, uint64_t ip)
+{
+	if (stack->nr_frames < STACK_MAX_FRAMES)
+		stack->frames[stack->nr_frames++] =
+			(struct gpu_frame){.name = name, .ip = ip};
+}
+
+void stack__build(struct stack *ret, const struct machine *machine, uint32_t pid,
+		  const uint64_t *ips, uint64_t nr_ips, const char *api,
+		  bool keep_driver_frames)
+{
+	struct chain chain = chain__user(machine, pid, ips, nr_ips);
+	size_t program = chain__find_program(&chain, api);
+	const struct symbol *last = NULL;
+
+	ret->nr_frames = 0;
+	stack__add(ret, NULL, 0);
+	for (size_t i = 0; i < program && keep_driver_frames; i++) {
+		const struct map *map = chain__map(&chain, i);
+
+		if (owner_of(map) == OWNER_US)
+			continue;
+		stack__add(ret, NULL, chain__ip(&chain, i));
+		last = symbol_of(map, chain__ip(&chain, i));
+	}
+	/* With all frames kept, the function itself may be there. */
+	if (api && !(last && is_api_symbol(last->name, api)))
+		stack__add(ret, api, 0);
+	for (size_t i = program; i < chain.nr; i++)
+		stack__add(ret, NULL, chain__ip(&chain, i));
+	ret->has_code = program < chain.nr;
+}

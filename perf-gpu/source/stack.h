@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a launch's callchain to the frames that are shown.
+ *
+ *   callchain, leaf first                    frames, leaf first
+ *   perf_gpu_launch, ...  our library        [GPU_Kernel]k
+ *   ...                   libcupti           cudaLaunchKernel
+ *   ...                   libcuda            f
+ *   cudaLaunchKernel      cudart             main
+ *   f                     the program        _start
+ *   main, _start
+ *
+ * What lies between the kernel and the program's own code is dropped, and one
+ * frame put in its place: the API function, by the name CUPTI has for it, since
+ * a stripped program has no symbol of it. A runtime linked in statically is
+ * part of the program's own file: its frames end at the API function's symbol.
+ */
+#ifndef PERF_GPU_SOURCE_STACK_H
+#define PERF_GPU_SOURCE_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sink/sink.h"
+#include "symbol/machine.h"
+
+/* perf's own limit, and three frames that are no code */
+#define STACK_MAX_FRAMES (127 + 3)
+
+struct stack {
+	/* frames[0] is left for the kernel */
+	struct gpu_frame frames[STACK_MAX_FRAMES];
+	size_t nr_frames;
+	bool has_code; /* a frame of the program was found */
+};
+
+/**
+ * stack__build - choose the frames of a launch
+ * @ret:      filled in whole
+ * @machine:  address spaces as of the launch
+ * @pid:      whose
+ * @ips, @nr_ips: the callchain, with PERF_CONTEXT_* markers; may be empty
+ * @api:      name of the API function, NULL if not known; kept by reference
+ * @keep_driver_frames: drop our own library's frames only
+ */
+void stack__build(struct stack *ret, const struct machine *machine, uint32_t pid,
+		  const uint64_t *ips, uint64_t nr_ips, const char *api,
+		  bool keep_driver_frames);
+
+#endif
