@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The functions of an ELF file, by libdwfl, which knows where symbol tables are
+ * found: .symtab, the debug file that the build id or .gnu_debuglink names,
+ * .dynsym with the compressed table of .gnu_debugdata.
+ *
+ * Which symbols count, and which of several at one address, is perf's choice
+ * (tools/perf/util/symbol-elf.c, symbol.c:choose_best_symbol), so that the
+ * names are the ones that perf shows.
+ *
+ * Names point into the mapped files, which stay open as long as the object.
+ * Everything that a file says goes through libelf, which checks it.
+ * One thread.
+ */
+#include <elf.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/elf_symbols.h"
+#include "symbol/symtab.h"
+#include "util/log.h"
+
+struct segment {
+	uint64_t offset, bytes; /* in the file */
+	uint64_t address;
+	bool is_executable;
+};
+
+struct elf_symbols {
+	Dwfl *dwfl; /* owns the files and the names in them */
+	Dwfl_Module *module;
+	struct segment *segments;
+	size_t nr_segments;
+	struct symtab symtab;
+};
+
+/* A symbol while it is weighed against others. */
+struct candidate {
+	uint64_t start, end;
+	uint64_t section_end;
+	const char *name;
+	bool is_sized;
+	uint8_t binding;
+};
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+static int elf_symbols__read_segments(struct elf_symbols *elf, Elf *file)
+{
+	size_t nr_headers;
+
+	if (elf_getphdrnum(file, &nr_headers))
+		return -EINVAL;
+	elf->segments = calloc(nr_headers ? nr_headers : 1, sizeof(*elf->segments));
+	if (!elf->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr_headers; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(file, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		elf->segments[elf->nr_segments++] = (struct segment){
+			.offset = header.p_offset,
+			.bytes = header.p_filesz,
+			.address = header.p_vaddr,
+			.is_executable = header.p_flags & PF_X,
+		};
+	}
+	return 0;
+}
+
+int elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *ret)
+{
+	const struct segment *found = NULL;
+
+	for (size_t i = 0; i < elf->nr_segments; i++) {
+		const struct segment *segment = &elf->segments[i];
+
+		if (offset < segment->offset ||
+		    offset - segment->offset >= segment->bytes)
+			continue;
+		if (!found || segment->is_executable)
+			found = segment;
+	}
+	if (!found)
+		return -ENOENT;
+	*ret = offset - found->offset + found->address;
+	return 0;
+}
+
+/* Functions, and labels of assembler code that are meant to be seen. */
+static bool symbol__is_wanted(const GElf_Sym *sym, const char *name, bool is_code)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+	unsigned int visibility = GELF_ST_VISIBILITY(sym->st_other);
+
+	if (!*name)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	if (type != STT_NOTYPE || !is_code)
+		return false;
+	/* $x and the like mark where code begins on Arm; .L are an assembler's own */
+	return visibility != STV_HIDDEN && visibility != STV_INTERNAL && *name != '$' &&
+	       strncmp(name, ".L", 2) != 0;
+}
+
+/* True and a candidate if symbol @i of the module is one. */
+static bool candidate__read(Dwfl_Module *module, int i, GElf_Addr bias,
+			    struct candidate *ret)
+{
+	GElf_Word section_index = SHN_UNDEF;
+	GElf_Addr address, file_bias;
+	GElf_Shdr section;
+	const char *name;
+	GElf_Sym sym;
+	Elf *file;
+
+	name = dwfl_module_getsym_info(module, i, &sym, &address, &section_index, &file,
+				       &file_bias);
+	if (!name || !file || section_index == SHN_UNDEF ||
+	    !gelf_getshdr(elf_getscn(file, section_index), &section) ||
+	    !symbol__is_wanted(&sym, name, section.sh_flags & SHF_EXECINSTR))
+		return false;
+
+	/* dwfl has moved the file to a place of its own, and its sections with it. */
+	ret->start = address - bias;
+	ret->section_end = section.sh_addr + file_bias - bias + section.sh_size;
+	ret->is_sized = sym.st_size != 0;
+	if (__builtin_add_overflow(ret->start, sym.st_size, &ret->end))
+		return false;
+	ret->name = name;
+	ret->binding = GELF_ST_BIND(sym.st_info);
+	return true;
+}
+
+static int candidate__compare_start(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Of two at one address, the better one is greater. */
+static int candidate__compare_name(const struct candidate *x, const struct candidate *y)
+{
+	size_t underscores_x = strspn(x->name, "_"), underscores_y = strspn(y->name, "_");
+	size_t length_x = strlen(x->name), length_y = strlen(y->name);
+
+	if ((x->binding == STB_WEAK) != (y->binding == STB_WEAK))
+		return x->binding == STB_WEAK ? -1 : 1;
+	if ((x->binding == STB_GLOBAL) != (y->binding == STB_GLOBAL))
+		return x->binding == STB_GLOBAL ? 1 : -1;
+	if (underscores_x != underscores_y)
+		return underscores_x > underscores_y ? -1 : 1;
+	if (length_x != length_y)
+		return length_x > length_y ? 1 : -1;
+	return strcmp(y->name, x->name);
+}
+
+/*
+ * Order of symtab__add(), where the last one wins: a label in the middle of a
+ * function doesn't cut it, a function within another does.
+ */
+static int candidate__compare_rank(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->is_sized != y->is_sized)
+		return x->is_sized ? 1 : -1;
+	if (x->start != y->start)
+		return x->start > y->start ? 1 : -1;
+	return candidate__compare_name(x, y);
+}
+
+/* What has no size reaches to the next symbol, within its section. */
+static void candidates__extend(struct candidate *candidates, size_t nr)
+{
+	uint64_t next = UINT64_MAX;
+
+	qsort(candidates, nr, sizeof(*candidates), candidate__compare_start);
+	for (size_t i = nr; i-- > 0;) {
+		struct candidate *candidate = &candidates[i];
+
+		if (i + 1 < nr && candidates[i + 1].start > candidate->start)
+			next = candidates[i + 1].start;
+		if (!candidate->is_sized)
+			candidate->end = next < candidate->section_end
+						 ? next
+						 : candidate->section_end;
+	}
+}
+
+static int elf_symbols__read_symbols(struct elf_symbols *elf, GElf_Addr bias)
+{
+	int nr_symbols = dwfl_module_getsymtab(elf->module), err = 0;
+	struct candidate *candidates;
+	size_t nr = 0;
+
+	if (nr_symbols <= 0)
+		return 0;
+	candidates = calloc((size_t)nr_symbols, sizeof(*candidates));
+	if (!candidates)
+		return -ENOMEM;
+	for (int i = 0; i < nr_symbols; i++)
+		nr += candidate__read(elf->module, i, bias, &candidates[nr]);
+	candidates__extend(candidates, nr);
+	qsort(candidates, nr, sizeof(*candidates), candidate__compare_rank);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = symtab__add(&elf->symtab, candidates[i].start, candidates[i].end,
+				  candidates[i].name);
+	if (!err)
+		err = symtab__finish(&elf->symtab);
+	free(candidates);
+	return err;
+}
+
+/*
+ * libdwfl asks the servers of DEBUGINFOD_URLS, which some distributions set for
+ * everyone, for every stripped file: gigabytes and minutes for the sake of the
+ * names of a few static functions. It looks at the variable at each query.
+ */
+static int elf_symbols__read_symbols_offline(struct elf_symbols *elf, GElf_Addr bias)
+{
+	static const char variable[] = "DEBUGINFOD_URLS";
+	const char *value = getenv(variable);
+	char *saved = value ? strdup(value) : NULL;
+	int err;
+
+	if (value && !saved)
+		return -ENOMEM;
+	unsetenv(variable);
+	err = elf_symbols__read_symbols(elf, bias);
+	if (saved && setenv(variable, saved, 1))
+		err = err ? err : -ENOMEM;
+	free(saved);
+	return err;
+}
+
+/* Consumes @fd. */
+static int elf_symbols__read(const char *path, int fd, struct elf_symbols **ret)
+{
+	struct elf_symbols *elf = calloc(1, sizeof(*elf));
+	GElf_Addr bias;
+	GElf_Ehdr header;
+	Elf *file;
+	int err = -ENOMEM;
+
+	if (!elf)
+		goto out;
+	elf->dwfl = dwfl_begin(&callbacks);
+	if (!elf->dwfl)
+		goto out;
+	err = -EINVAL;
+	dwfl_report_begin(elf->dwfl);
+	elf->module = dwfl_report_offline(elf->dwfl, path, path, fd);
+	if (elf->module)
+		fd = -1;
+	dwfl_report_end(elf->dwfl, NULL, NULL);
+	file = elf->module ? dwfl_module_getelf(elf->module, &bias) : NULL;
+	if (!file || !gelf_getehdr(file, &header) ||
+	    (header.e_type != ET_DYN && header.e_type != ET_EXEC)) {
+		pr_debug("%s: no symbols: not an executable or shared ELF file", path);
+		goto out;
+	}
+	err = elf_symbols__read_segments(elf, file);
+	if (!err)
+		err = elf_symbols__read_symbols_offline(elf, bias);
+	if (err)
+		goto out;
+	pr_debug("%s: %zu symbols", path, elf->symtab.nr_symbols);
+	*ret = elf;
+	elf = NULL;
+out:
+	if (fd >= 0)
+		close(fd);
+	elf_symbols__close(elf);
+	return err;
+}
+
+int elf_symbols__open(const char *path, struct elf_symbols **ret)
+{
+	struct stat st;
+	int fd = -1;
+
+	/* Before open(2), which has effects on a device, and may wait on a FIFO. */
+	if (stat(path, &st) ||
+	    (S_ISREG(st.st_mode) &&
+	     (fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)) {
+		int err = -errno;
+
+		pr_debug("%s: no symbols: %s", path, strerror(-err));
+		return err;
+	}
+	if (fd < 0) {
+		pr_debug("%s: no symbols: not a regular file", path);
+		return -EINVAL;
+	}
+	return elf_symbols__read(path, fd, ret);
+}
+
+/* libdwfl reads files; the kernel ends the image with its section headers. */
+int elf_symbols__open_vdso(struct elf_symbols **ret)
+{
+	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t bytes;
+	int fd;
+
+	if (!image)
+		return -ENOENT;
+	bytes = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, image, bytes) != (ssize_t)bytes) {
+		close(fd);
+		return -EIO;
+	}
+	return elf_symbols__read("[vdso]", fd, ret);
+}
+
+void elf_symbols__close(struct elf_symbols *elf)
+{
+	if (!elf)
+		return;
+	symtab__release(&elf->symtab);
+	if (elf->dwfl)
+		dwfl_end(elf->dwfl);
+	free(elf->segments);
+	free(elf);
+}
+
+const struct symbol *elf_symbols__find(struct elf_symbols *elf, uint64_t address)
+{
+	return symtab__find(&elf->symtab, address);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions of an ELF file, and of the debug file that goes with it.
+ * One thread.
+ */
+#ifndef PERF_GPU_SYMBOL_ELF_SYMBOLS_H
+#define PERF_GPU_SYMBOL_ELF_SYMBOLS_H
+
+#include <stdint.h>
+
+#include "symbol/dso.h"
+
+struct elf_symbols;
+
+/**
+ * elf_symbols__open - read the functions of a file
+ * @path: of a regular file
+ * @ret:  released by elf_symbols__close(); written on success only. Symbols
+ *        may be none.
+ *
+ * Return: 0 or a negative errno, said with pr_debug() only: those of open(2),
+ * -EINVAL if it is no executable or shared ELF file, -ENOMEM.
+ */
+int elf_symbols__open(const char *path, struct elf_symbols **ret);
+
+/* The same of the [vdso] of this process; -ENOENT if it has none. */
+int elf_symbols__open_vdso(struct elf_symbols **ret);
+
+void elf_symbols__close(struct elf_symbols *elf); /* NULL is fine */
+
+/**
+ * elf_symbols__address - where an offset in the file is loaded
+ * @ret: an address as the symbol table has them
+ *
+ * Return: 0 or -ENOENT if the offset isn't part of a segment.
+ */
+int elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *ret);
+
+/* The symbol that covers @address, or NULL. */
+const struct symbol *elf_symbols__find(struct elf_symbols *elf, uint64_t address);
+
+#endif
