@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The names a JIT compiler gives to its code: /tmp/perf-PID.map
+ * (linux tools/perf/Documentation/jit-interface.txt). One thread.
+ */
+#ifndef PERF_GPU_SYMBOL_PERF_MAP_H
+#define PERF_GPU_SYMBOL_PERF_MAP_H
+
+#include <stdint.h>
+
+#include "symbol/dso.h"
+
+struct perf_map;
+
+/**
+ * perf_map__open - read a perf map
+ * @path: the file; a symbolic link isn't followed
+ * @ret:  released by perf_map__close(); written on success only
+ *
+ * Return: 0 or a negative errno, said with pr_debug() only: those of open(2),
+ * -EINVAL if it is no regular file, -ENOMEM.
+ */
+int perf_map__open(const char *path, struct perf_map **ret);
+void perf_map__close(struct perf_map *map); /* NULL is fine */
+
+/* The symbol that covers an address of the process, or NULL. */
+const struct symbol *perf_map__find(struct perf_map *map, uint64_t address);
+
+#endif
