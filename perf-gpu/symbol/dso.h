@@ -3,11 +3,13 @@
  * A mapped file and its symbols. Symbols are read at the first look-up, from
  * what libdwfl finds for the file: .symtab, else that of the debug file that
  * .gnu_debuglink or the build id names, else .dynsym; [vdso] from our own;
- * anonymous memory ("//anon") from /tmp/perf-PID.map. One thread.
+ * anonymous memory ("//anon") from /tmp/perf-PID.map. Nothing is downloaded,
+ * whatever DEBUGINFOD_URLS says. One thread.
  */
 #ifndef PERF_GPU_SYMBOL_DSO_H
 #define PERF_GPU_SYMBOL_DSO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dso;
@@ -17,6 +19,9 @@ struct symbol {
 	const char *name; /* as in the file: mangled */
 	const char *demangled; /* without parameters, as perf shows it */
 };
+
+/* Is a mapping of this name (of an MMAP record) memory that no file describes? */
+bool dso__is_anonymous(const char *path);
 
 /**
  * dso__new - a file by its name
@@ -29,6 +34,7 @@ struct symbol {
 int dso__new(const char *path, uint32_t pid, struct dso **ret);
 void dso__delete(struct dso *dso); /* NULL is fine */
 
+/* As given to dso__new(); of anonymous memory /tmp/perf-PID.map, as perf has it. */
 const char *dso__path(const struct dso *dso);
 /* The last part of the path. */
 const char *dso__basename(const struct dso *dso);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A mapped file: what its name means, and where its symbols come from.
+ *
+ *   /usr/lib/libfoo.so         elf_symbols.c, by address of its symbol table
+ *   [vdso]                     the same, of our own image
+ *   //anon, [heap], /memfd:x   perf_map.c, by address in the process
+ *   x (deleted), [vsyscall]    none: another file may have the name by now
+ *
+ * A file that can't be read has no symbols; it is tried once.
+ * One thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/dso.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/perf_map.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
+
+struct dso {
+	char *path;
+	bool is_anonymous;
+	bool is_loaded; /* was tried: at most one of those below is there */
+	struct elf_symbols *elf;
+	struct perf_map *perf_map;
+};
+
+static bool has_prefix(const char *string, const char *prefix)
+{
+	return strncmp(string, prefix, strlen(prefix)) == 0;
+}
+
+static bool has_suffix(const char *string, const char *suffix)
+{
+	size_t length = strlen(string), nr = strlen(suffix);
+
+	return length >= nr && strcmp(string + length - nr, suffix) == 0;
+}
+
+static bool is_perf_map(const char *path)
+{
+	unsigned int pid;
+	int end = 0;
+
+	return sscanf(path, "/tmp/perf-%u.map%n", &pid, &end) == 1 && end && !path[end];
+}
+
+bool dso__is_anonymous(const char *path)
+{
+	static const char *const prefixes[] = {
+		"//anon",	  "[heap]", "[stack",  "[anon",	      "/dev/zero",
+		"/anon_hugepage", "/SYSV",  "/memfd:", "anon_inode:",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		if (has_prefix(path, prefixes[i]))
+			return true;
+	}
+	return is_perf_map(path);
+}
+
+int dso__new(const char *path, uint32_t pid, struct dso **ret)
+{
+	struct dso *dso = calloc(1, sizeof(*dso));
+
+	if (!dso)
+		return -ENOMEM;
+	dso->is_anonymous = dso__is_anonymous(path);
+	if (!dso->is_anonymous || is_perf_map(path))
+		dso->path = strdup(path);
+	else if (asprintf(&dso->path, "/tmp/perf-%u.map", pid) < 0)
+		dso->path = NULL;
+	if (!dso->path) {
+		free(dso);
+		return -ENOMEM;
+	}
+	*ret = dso;
+	return 0;
+}
+
+void dso__delete(struct dso *dso)
+{
+	if (!dso)
+		return;
+	elf_symbols__close(dso->elf);
+	perf_map__close(dso->perf_map);
+	free(dso->path);
+	free(dso);
+}
+
+const char *dso__path(const struct dso *dso)
+{
+	return dso->path;
+}
+
+const char *dso__basename(const struct dso *dso)
+{
+	const char *slash = strrchr(dso->path, '/');
+
+	return slash ? slash + 1 : dso->path;
+}
+
+/* Who can't read a file goes on without its symbols, so errors end here. */
+static void dso__load(struct dso *dso)
+{
+	if (dso->is_loaded)
+		return;
+	dso->is_loaded = true;
+	if (dso->is_anonymous)
+		perf_map__open(dso->path, &dso->perf_map);
+	else if (strcmp(dso->path, "[vdso]") == 0)
+		elf_symbols__open_vdso(&dso->elf);
+	else if (*dso->path == '/' && !has_suffix(dso->path, " (deleted)"))
+		elf_symbols__open(dso->path, &dso->elf);
+}
+
+const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
+				      uint64_t *ret_address)
+{
+	const struct symbol *symbol = NULL;
+	uint64_t address = offset;
+
+	dso__load(dso);
+	if (dso->perf_map)
+		symbol = perf_map__find(dso->perf_map, address);
+	else if (dso->elf && !elf_symbols__address(dso->elf, offset, &address))
+		symbol = elf_symbols__find(dso->elf, address);
+	if (ret_address)
+		*ret_address = address;
+	return symbol;
+}
