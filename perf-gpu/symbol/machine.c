@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Replays the side-band of a perf.data into address spaces and thread names.
+ *
+ *   machine ── processes by pid ── maps (shared after a fork until one side
+ *      │                                 changes them: a fork costs nothing)
+ *      ├────── threads by (pid, tid) ── name
+ *      └────── dsos by path ── dso, one for all processes; anonymous memory has
+ *                              one per process, since its names come from there
+ *
+ * Invariants: a process's maps are sorted and don't overlap, since a new one
+ * cuts what it covers, as the kernel's mmap does. Nothing is dropped on EXIT:
+ * samples of the last moments may follow, and who gets the pid next begins with
+ * FORK, which replaces the maps.
+ *
+ * One thread.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "symbol/machine.h"
+
+struct maps {
+	unsigned int nr_users;
+	size_t nr, capacity;
+	struct map *entries;
+};
+
+struct process {
+	uint32_t pid; /* first: key */
+	uint32_t nr_execs;
+	struct maps *maps; /* NULL: none */
+};
+
+struct thread {
+	uint32_t pid, tid; /* first: key */
+	char *comm;
+};
+
+struct dso_node {
+	const char *path; /* first: key */
+	uint32_t pid; /* 0: of every process */
+	struct dso *dso;
+};
+
+/* Roots of tsearch(3) trees. */
+struct machine {
+	void *processes;
+	void *threads;
+	void *dsos;
+};
+
+/* The bodies of the records that matter (linux/perf_event.h). */
+struct record_mmap {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	char filename[];
+};
+
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint8_t inode_or_build_id[24];
+	uint32_t prot, flags;
+	char filename[];
+};
+
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[];
+};
+
+struct record_fork {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+_Static_assert(sizeof(struct record_mmap) == 40, "perf_event.h");
+_Static_assert(sizeof(struct record_mmap2) == 72, "perf_event.h");
+_Static_assert(sizeof(struct record_comm) == 16, "perf_event.h");
+_Static_assert(sizeof(struct record_fork) == 32, "perf_event.h");
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int process__compare(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return compare_u32(x->pid, y->pid);
+}
+
+static int thread__compare(const void *a, const void *b)
+{
+	const struct thread *x = a, *y = b;
+	int order = compare_u32(x->pid, y->pid);
+
+	return order ? order : compare_u32(x->tid, y->tid);
+}
+
+static int dso_node__compare(const void *a, const void *b)
+{
+	const struct dso_node *x = a, *y = b;
+	int order = compare_u32(x->pid, y->pid);
+
+	return order ? order : strcmp(x->path, y->path);
+}
+
+static void maps__put(struct maps *maps)
+{
+	if (!maps || --maps->nr_users)
+		return;
+	free(maps->entries);
+	free(maps);
+}
+
+static void process__delete(void *node)
+{
+	struct process *process = node;
+
+	maps__put(process->maps);
+	free(process);
+}
+
+static void thread__delete(void *node)
+{
+	struct thread *thread = node;
+
+	free(thread->comm);
+	free(thread);
+}
+
+static void dso_node__delete(void *node)
+{
+	struct dso_node *dso_node = node;
+
+	dso__delete(dso_node->dso);
+	free(dso_node);
+}
+
+int machine__new(struct machine **ret)
+{
+	struct machine *machine = calloc(1, sizeof(*machine));
+
+	if (!machine)
+		return -ENOMEM;
+	*ret = machine;
+	return 0;
+}
+
+void machine__delete(struct machine *machine)
+{
+	if (!machine)
+		return;
+	tdestroy(machine->processes, process__delete);
+	tdestroy(machine->threads, thread__delete);
+	tdestroy(machine->dsos, dso_node__delete);
+	free(machine);
+}
+
+/* Maps */
+
+static int maps__reserve(struct maps *maps, size_t nr)
+{
+	size_t capacity = maps->capacity ? maps->capacity : 16;
+	struct map *entries;
+
+	if (nr <= maps->capacity)
+		return 0;
+	while (capacity < nr)
+		capacity *= 2;
+	entries = reallocarray(maps->entries, capacity, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	maps->entries = entries;
+	maps->capacity = capacity;
+	return 0;
+}
+
+/* Index of the first map that ends behind @address; nr if there is none. */
+static size_t maps__lower_bound(const struct maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->entries[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Replace what lies in the new map's range; what sticks out of it stays. */
+static int maps__insert(struct maps *maps, const struct map *new)
+{
+	size_t first = maps__lower_bound(maps, new->start);
+	size_t behind = first, nr_kept = 0, nr;
+	struct map kept[3];
+
+	while (behind < maps->nr && maps->entries[behind].start < new->end)
+		behind++;
+
+	if (first < behind && maps->entries[first].start < new->start) {
+		kept[nr_kept] = maps->entries[first];
+		kept[nr_kept++].end = new->start;
+	}
+	kept[nr_kept++] = *new;
+	if (first < behind && maps->entries[behind - 1].end > new->end) {
+		const struct map *last = &maps->entries[behind - 1];
+
+		kept[nr_kept] = *last;
+		kept[nr_kept].pgoff += new->end - last->start;
+		kept[nr_kept++].start = new->end;
+	}
+
+	nr = maps->nr - (behind - first) + nr_kept;
+	if (maps__reserve(maps, nr))
+		return -ENOMEM;
+	memmove(maps->entries + first + nr_kept, maps->entries + behind,
+		(maps->nr - behind) * sizeof(*maps->entries));
+	memcpy(maps->entries + first, kept, nr_kept * sizeof(*kept));
+	maps->nr = nr;
+	return 0;
+}
+
+/* Make process->maps its own: nobody else sees what is written to it next. */
+static int process__unshare_maps(struct process *process)
+{
+	struct maps *shared = process->maps, *own;
+
+	if (shared && shared->nr_users == 1)
+		return 0;
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	own->nr_users = 1;
+	if (shared && shared->nr) {
+		if (maps__reserve(own, shared->nr)) {
+			maps__put(own);
+			return -ENOMEM;
+		}
+		memcpy(own->entries, shared->entries, shared->nr * sizeof(*own->entries));
+		own->nr = shared->nr;
+	}
+	maps__put(shared);
+	process->maps = own;
+	return 0;
+}
+
+/* Finding and making what the records name */
+
+static struct process *machine__find_process(const struct machine *machine, uint32_t pid)
+{
+	struct process key = {.pid = pid};
+	struct process **node = tfind(&key, &machine->processes, process__compare);
+
+	return node ? *node : NULL;
+}
+
+static struct process *machine__get_process(struct machine *machine, uint32_t pid)
+{
+	struct process *process = machine__find_process(machine, pid);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	if (!tsearch(process, &machine->processes, process__compare)) {
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
+static struct thread *machine__find_thread(const struct machine *machine, uint32_t pid,
+					   uint32_t tid)
+{
+	struct thread key = {.pid = pid, .tid = tid};
+	struct thread **node = tfind(&key, &machine->threads, thread__compare);
+
+	return node ? *node : NULL;
+}
+
+/* @comm may be the thread's present name. */
+static int machine__set_comm(struct machine *machine, uint32_t pid, uint32_t tid,
+			     const char *comm)
+{
+	struct thread *thread = machine__find_thread(machine, pid, tid);
+	char *copy = strdup(comm);
+
+	if (!copy)
+		return -ENOMEM;
+	if (thread) {
+		free(thread->comm);
+		thread->comm = copy;
+		return 0;
+	}
+	thread = calloc(1, sizeof(*thread));
+	if (!thread) {
+		free(copy);
+		return -ENOMEM;
+	}
+	*thread = (struct thread){.pid = pid, .tid = tid, .comm = copy};
+	if (!tsearch(thread, &machine->threads, thread__compare)) {
+		thread__delete(thread);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int machine__get_dso(struct machine *machine, const char *path, uint32_t pid,
+			    struct dso **ret)
+{
+	struct dso_node key = {.path = path, .pid = dso__is_anonymous(path) ? pid : 0};
+	struct dso_node **found = tfind(&key, &machine->dsos, dso_node__compare);
+	struct dso_node *node;
+
+	if (found) {
+		*ret = (*found)->dso;
+		return 0;
+	}
+	/* The key needs the path of the record, which dso__path() needn't be. */
+	node = calloc(1, sizeof(*node) + strlen(path) + 1);
+	if (!node)
+		return -ENOMEM;
+	node->path = strcpy((char *)(node + 1), path);
+	node->pid = key.pid;
+	if (dso__new(path, pid, &node->dso) ||
+	    !tsearch(node, &machine->dsos, dso_node__compare)) {
+		dso_node__delete(node);
+		return -ENOMEM;
+	}
+	*ret = node->dso;
+	return 0;
+}
+
+/* Records */
+
+/* The string at the end of a record, or NULL if the record ends before it does. */
+static const char *record__string(const struct perf_event_header *record, size_t offset)
+{
+	const char *string = (const char *)record + offset;
+
+	if (record->size <= offset || !memchr(string, '\0', record->size - offset))
+		return NULL;
+	return string;
+}
+
+static int machine__add_map(struct machine *machine, const struct record_mmap *mmap,
+			    const char *path)
+{
+	struct map map = {.start = mmap->addr, .pgoff = mmap->pgoff};
+	struct process *process;
+
+	if (!path || __builtin_add_overflow(mmap->addr, mmap->len, &map.end))
+		return -EINVAL;
+	if (!mmap->len)
+		return 0;
+	/* The kernel gives anonymous memory any offset; dso.h wants the address. */
+	if (dso__is_anonymous(path))
+		map.pgoff = map.start;
+
+	process = machine__get_process(machine, mmap->pid);
+	if (!process || process__unshare_maps(process) ||
+	    machine__get_dso(machine, path, mmap->pid, &map.dso))
+		return -ENOMEM;
+	return maps__insert(process->maps, &map);
+}
+
+/* Maps of the kernel itself or of a guest are no process's. */
+static bool record__is_user(const struct perf_event_header *record)
+{
+	uint16_t mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_USER || mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+}
+
+static int machine__process_mmap(struct machine *machine,
+				 const struct perf_event_header *record)
+{
+	const struct record_mmap *mmap = (const void *)record;
+
+	if (record->size < sizeof(*mmap))
+		return -EINVAL;
+	if (!record__is_user(record) || record->misc & PERF_RECORD_MISC_MMAP_DATA)
+		return 0;
+	return machine__add_map(machine, mmap, record__string(record, sizeof(*mmap)));
+}
+
+static int machine__process_mmap2(struct machine *machine,
+				  const struct perf_event_header *record)
+{
+	const struct record_mmap2 *mmap2 = (const void *)record;
+
+	if (record->size < sizeof(*mmap2))
+		return -EINVAL;
+	if (!record__is_user(record) || !(mmap2->prot & PROT_EXEC))
+		return 0;
+	/* The two begin alike. */
+	return machine__add_map(machine, (const void *)record,
+				record__string(record, sizeof(*mmap2)));
+}
+
+static int machine__process_comm(struct machine *machine,
+				 const struct perf_event_header *record)
+{
+	const struct record_comm *comm = (const void *)record;
+	const char *name = record__string(record, sizeof(*comm));
+	struct process *process;
+
+	if (!name)
+		return -EINVAL;
+	if (record->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		process = machine__get_process(machine, comm->pid);
+		if (!process)
+			return -ENOMEM;
+		maps__put(process->maps);
+		process->maps = NULL;
+		process->nr_execs++;
+	}
+	return machine__set_comm(machine, comm->pid, comm->tid, name);
+}
+
+static int machine__process_fork(struct machine *machine,
+				 const struct perf_event_header *record)
+{
+	const struct record_fork *fork = (const void *)record;
+	struct process *child, *parent;
+
+	if (record->size < sizeof(*fork))
+		return -EINVAL;
+	if (fork->pid != fork->ppid) {
+		child = machine__find_process(machine, fork->pid);
+		/* A pid that was somebody else's before. */
+		if (child)
+			child->nr_execs++;
+		else
+			child = machine__get_process(machine, fork->pid);
+		if (!child)
+			return -ENOMEM;
+		maps__put(child->maps);
+		child->maps = NULL;
+		parent = machine__find_process(machine, fork->ppid);
+		/* FORK_EXEC: made up by perf for what it found running. */
+		if (parent && parent->maps &&
+		    !(record->misc & PERF_RECORD_MISC_FORK_EXEC)) {
+			child->maps = parent->maps;
+			child->maps->nr_users++;
+		}
+	}
+	return machine__set_comm(machine, fork->pid, fork->tid,
+				 machine__comm(machine, fork->ppid, fork->ptid));
+}
+
+int machine__process(struct machine *machine, const struct perf_event_header *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+		return machine__process_mmap(machine, record);
+	case PERF_RECORD_MMAP2:
+		return machine__process_mmap2(machine, record);
+	case PERF_RECORD_COMM:
+		return machine__process_comm(machine, record);
+	case PERF_RECORD_FORK:
+		return machine__process_fork(machine, record);
+	default:
+		return 0;
+	}
+}
+
+/* Questions */
+
+const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
+				    uint64_t ip)
+{
+	const struct process *process = machine__find_process(machine, pid);
+	size_t i;
+
+	if (!process || !process->maps)
+		return NULL;
+	i = maps__lower_bound(process->maps, ip);
+	if (i == process->maps->nr || process->maps->entries[i].start > ip)
+		return NULL;
+	return &process->maps->entries[i];
+}
+
+const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid)
+{
+	const struct thread *thread = machine__find_thread(machine, pid, tid);
+
+	if (!thread || !*thread->comm)
+		thread = machine__find_thread(machine, pid, pid);
+	return thread ? thread->comm : "";
+}
+
+uint32_t machine__nr_execs(const struct machine *machine, uint32_t pid)
+{
+	const struct process *process = machine__find_process(machine, pid);
+
+	return process ? process->nr_execs : 0;
+}
