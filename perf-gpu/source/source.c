@@ -211,7 +211,7 @@ static int source__note_record(struct source *source,
 static int source__note_records(struct source *source)
 {
 	const struct perf_event_header *record;
-	uint64_t cursor = 0, where, time_ns;
+	uint64_t cursor = 0, time_ns = 0, where;
 	int ret;
 
 	for (;;) {
