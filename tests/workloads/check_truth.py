@@ -15,7 +15,8 @@ import collections
 import re
 import sys
 
-import gpu_log
+sys.dont_write_bytecode = True
+import gpu_log  # noqa: E402
 
 # main 1234/1240 56.789: 2345 gpu-kernel:
 HEADER = re.compile(r"^\s*\S.*\s[\d.]+:\s+(\d+)\s+gpu-kernel:")
