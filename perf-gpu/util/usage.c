@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "util/usage.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+
+/* More than any command has; usage__next() says so where it isn't enough. */
+#define MAX_OPTIONS 64
+
+#define HELP_COLUMN  28
+#define LINE_COLUMNS 80
+
+static const struct usage_option help_option = {'h', "help", NULL,
+						"print this help, and exit"};
+
+/* What getopt_long() wants, made of the table */
+struct getopt_tables {
+	char letters[2 + 2 * MAX_OPTIONS + 1];
+	struct option options[MAX_OPTIONS + 1];
+};
+
+static void add_option(struct getopt_tables *tables, const struct usage_option *option,
+		       size_t index)
+{
+	char *letters = tables->letters + strlen(tables->letters);
+
+	if (option->key < USAGE_LONG_ONLY) {
+		*letters++ = (char)option->key;
+		if (option->arg)
+			*letters++ = ':';
+		*letters = '\0';
+	}
+	tables->options[index].name = option->name;
+	tables->options[index].has_arg = option->arg ? required_argument : no_argument;
+	tables->options[index].val = option->key;
+}
+
+static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
+{
+	size_t nr = 0;
+
+	memset(tables, 0, sizeof(*tables));
+	/* The colon makes a missing argument tell itself from a wrong option. */
+	strcpy(tables->letters, usage->stops_at_operand ? "+:" : ":");
+	add_option(tables, &help_option, nr++);
+	for (const struct usage_option *option = usage->options; option->key; option++) {
+		if (nr == MAX_OPTIONS)
+			abort();
+		add_option(tables, option, nr++);
+	}
+}
+
+void usage__restart(void)
+{
+	optind = 0; /* glibc: also forget the place within grouped letters */
+}
+
+int usage__next(const struct usage *usage, int argc, const char **argv)
+{
+	struct getopt_tables tables;
+	int key;
+
+	fill_tables(usage, &tables);
+	opterr = 0;
+	key = getopt_long(argc, (char *const *)argv, tables.letters, tables.options,
+			  NULL);
+	switch (key) {
+	case -1:
+		return USAGE_END;
+	case 'h':
+		usage__print(usage);
+		return USAGE_HELP;
+	case ':':
+		usage__error(usage, "%s needs an argument", argv[optind - 1]);
+		return USAGE_ERROR;
+	case '?':
+		/* A wrong letter is in optopt, which a wrong long name leaves 0. */
+		if (optopt && optopt < USAGE_LONG_ONLY &&
+		    strncmp(argv[optind - 1], "--", 2) != 0)
+			usage__error(usage, "unknown option -%c", optopt);
+		else if (optopt)
+			usage__error(usage, "%s takes no argument", argv[optind - 1]);
+		else
+			usage__error(usage, "unknown or ambiguous option %s",
+				     argv[optind - 1]);
+		return USAGE_ERROR;
+	default:
+		return key;
+	}
+}
+
+/* Words of @text from HELP_COLUMN on, the first line being there already */
+static void print_wrapped(const char *text)
+{
+	int column = HELP_COLUMN;
+
+	while (*text) {
+		int word = (int)strcspn(text, " ");
+
+		if (column > HELP_COLUMN && column + 1 + word > LINE_COLUMNS) {
+			printf("\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		}
+		column += printf("%s%.*s", column > HELP_COLUMN ? " " : "", word, text);
+		text += word;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct usage_option *option)
+{
+	int column = 0;
+
+	if (option->key < USAGE_LONG_ONLY)
+		column += printf("    -%c, --%s", option->key, option->name);
+	else
+		column += printf("        --%s", option->name);
+	if (option->arg)
+		column += printf(" <%s>", option->arg);
+	if (column + 2 > HELP_COLUMN) {
+		putchar('\n');
+		column = 0;
+	}
+	printf("%*s", HELP_COLUMN - column, "");
+	print_wrapped(option->help);
+}
+
+void usage__print(const struct usage *usage)
+{
+	const char *form = usage->synopsis;
+	const char *intro = "Usage:";
+
+	while (form) {
+		size_t length = strcspn(form, "\n");
+
+		printf(" %s perf-gpu%s%s %.*s\n", intro, usage->command ? " " : "",
+		       usage->command ? usage->command : "", (int)length, form);
+		form = form[length] ? form + length + 1 : NULL;
+		intro = "   or:";
+	}
+	printf("\n %s.\n\n", usage->summary);
+	for (const struct usage_option *option = usage->options; option->key; option++)
+		print_option(option);
+	print_option(&help_option);
+	if (usage->notes)
+		printf("\n%s", usage->notes);
+}
+
+int usage__error(const struct usage *usage, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	pr_err("%s; see 'perf-gpu%s%s --help'", text ? text : fmt,
+	       usage->command ? " " : "", usage->command ? usage->command : "");
+	free(text);
+	return USAGE_STATUS;
+}
