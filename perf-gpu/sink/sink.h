@@ -100,6 +100,11 @@ enum script_field {
 	SCRIPT_DSO = 1 << 10,
 };
 
+/* What perf script prints of the perf.data that inject makes. */
+#define SCRIPT_DEFAULT_FIELDS                                                  \
+	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_PERIOD | \
+	 SCRIPT_EVENT | SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
+
 /**
  * script_field__parse - the argument of -F
  * @text:   "comm,pid,time", or "+cpu,-dso" on top of the default

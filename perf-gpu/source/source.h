@@ -24,7 +24,6 @@ struct source_stats {
 	uint64_t nr_launches; /* launch samples read */
 	uint64_t
 		nr_launches_without_kernel; /* not an error: the GPU record is lost or empty graph */
-	uint64_t nr_launches_twice; /* a (log, correlation id) seen before */
 	uint64_t nr_kernels, kernels_ns; /* all kernels of the sidecar */
 	uint64_t nr_attributed, attributed_ns; /* those with a stack */
 	uint64_t nr_unknown_time; /* kernels whose times CUPTI didn't know */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What all commands that read a recording have in common: their options, and
+ * what they say about losses.
+ */
+#ifndef PERF_GPU_SOURCE_OPTIONS_H
+#define PERF_GPU_SOURCE_OPTIONS_H
+
+#include "source/source.h"
+#include "util/usage.h"
+
+enum {
+	OPT_NAMES = USAGE_LONG_ONLY,
+	OPT_KEEP_DRIVER_FRAMES,
+	SOURCE_OPTIONS_END, /* a command's own keys count from here */
+};
+
+#define SOURCE_USAGE_INPUT                                      \
+	{                                                       \
+		'i', "input", "file", "read <file> (perf.data)" \
+	}
+#define SOURCE_USAGE_GPU                                                             \
+	{                                                                            \
+		'g', "gpu", "file",                                                  \
+			"read the GPU records from <file> (the input's name + .gpu)" \
+	}
+#define SOURCE_USAGE_NAMES                                                               \
+	{                                                                                \
+		OPT_NAMES, "names", "style",                                             \
+			"kernels' names: full (with template arguments and parameters, " \
+			"the default), "                                                 \
+			"short or mangled"                                               \
+	}
+#define SOURCE_USAGE_KEEP_DRIVER_FRAMES                                        \
+	{                                                                      \
+		OPT_KEEP_DRIVER_FRAMES, "keep-driver-frames", NULL,            \
+			"keep the frames of CUPTI, the driver and the runtime" \
+	}
+#define SOURCE_USAGE_VERBOSITY                     \
+	{'q', "quiet", NULL, "print errors only"}, \
+	{                                          \
+		'v', "verbose", NULL, "say more"   \
+	}
+
+#define SOURCE_OPTIONS_DEFAULT                                       \
+	{                                                            \
+		.perfdata_path = "perf.data", .names = DEMANGLE_FULL \
+	}
+
+/**
+ * source_options__take - one of the options above
+ * @key, @arg: of usage__next(); @arg is kept by reference
+ *
+ * Return: 0, or -EINVAL for a style of names that isn't one.
+ */
+int source_options__take(struct source_options *options, int key, const char *arg);
+
+/* A line for each kind of record that was lost before it could be read. */
+void source_stats__print_losses(const struct source_stats *stats);
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "util/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *format__count(uint64_t count, struct format_buf *buf)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *out = buf->text;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return buf->text;
+}
+
+const char *format__ms(uint64_t ns, struct format_buf *buf)
+{
+	const uint64_t us = ns / 1000 + (ns % 1000 >= 500);
+	char *end;
+
+	format__count(us / 1000, buf);
+	end = buf->text + strlen(buf->text);
+	snprintf(end, sizeof(buf->text) - (size_t)(end - buf->text), ".%03u ms",
+		 (unsigned int)(us % 1000));
+	return buf->text;
+}
+
+const char *format__percent(uint64_t part, uint64_t whole, struct format_buf *buf)
+{
+	unsigned int tenths = 1000;
+
+	if (whole)
+		tenths = (unsigned int)((unsigned __int128)part * 1000 / whole);
+	snprintf(buf->text, sizeof(buf->text), "%u.%u %%", tenths / 10, tenths % 10);
+	return buf->text;
+}

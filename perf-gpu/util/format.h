@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Figures as the closing lines show them, whatever the locale. */
+#ifndef PERF_GPU_UTIL_FORMAT_H
+#define PERF_GPU_UTIL_FORMAT_H
+
+#include <stdint.h>
+
+struct format_buf {
+	char text[32];
+};
+
+/* "1,234,567"; returns buf->text, which is what the functions below do too. */
+const char *format__count(uint64_t count, struct format_buf *buf);
+
+/* Nanoseconds as "812.450 ms", with thousands separators. */
+const char *format__ms(uint64_t ns, struct format_buf *buf);
+
+/* "99.9 %" of @whole; rounded down, so that 100.0 % is said of all only. */
+const char *format__percent(uint64_t part, uint64_t whole, struct format_buf *buf);
+
+#endif
