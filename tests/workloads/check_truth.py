@@ -4,7 +4,8 @@
 
 The program's output has a line a kernel, with tabs between the fields:
     launched  LAUNCHES  KERNEL  [CALLER]
-Every sample of KERNEL must have CALLER above it, and none of the other callers.
+Every sample of KERNEL must have CALLER, if it is named, above it, and none of the other
+callers.
 There must be as many samples of it as launches, and the periods of all samples must
 add up to the time in the sidecar, to the nanosecond.
 
@@ -42,8 +43,8 @@ class Names:
 
     def __init__(self, names):
         longest_first = sorted(names, key=len, reverse=True)
-        self.pattern = re.compile(
-            r"(?<!\w)(" + "|".join(map(re.escape, longest_first)) + r")(?!\w)")
+        any_name = "|".join(map(re.escape, longest_first)) or "(?!)"
+        self.pattern = re.compile(rf"(?<!\w)({any_name})(?!\w)")
         self.known = {}
 
     def find(self, text):
@@ -62,12 +63,11 @@ class Checker:
                 if fields[0] == "launched":
                     self.launches[fields[2]] = int(fields[1])
                     self.callers[fields[2]] = fields[3] if len(fields) > 3 else None
-        if not self.launches:
-            raise SystemExit(f"{path}: no line of a launched kernel")
         self.kernel_names = Names(self.launches)
-        self.caller_names = Names(set(filter(None, self.callers.values())) or {"-"})
+        self.caller_names = Names(set(filter(None, self.callers.values())))
         self.seen = collections.Counter()
-        self.total_ns = self.nr_wrong = self.nr_unattributed = 0
+        self.total_ns = self.nr_samples = self.nr_wrong = self.nr_unattributed = 0
+        self.nr_frames = 0
         self.complaints = []
 
     def complain(self, text):
@@ -75,19 +75,22 @@ class Checker:
 
     def add(self, period, frames):
         self.total_ns += period
-        kernel = self.kernel_names.find(frames[0]) if frames else None
-        if not kernel:
-            self.nr_wrong += 1
-            self.complain(f"not a kernel of the program: {frames[:1]}")
-            return
-        self.seen[kernel] += 1
+        self.nr_samples += 1
+        self.nr_frames += len(frames)
         if any("[unattributed]" in frame for frame in frames):
             self.nr_unattributed += 1
-            return
+        elif self.launches:
+            self.check_caller(frames)
+        if self.launches:
+            self.seen[self.kernel_names.find(frames[0]) if frames else None] += 1
+
+    def check_caller(self, frames):
+        kernel = self.kernel_names.find(frames[0])
+        caller = self.callers.get(kernel)
         above = {self.caller_names.find(frame) for frame in frames[1:]} - {None}
-        if self.callers[kernel] and above != {self.callers[kernel]}:
+        if not kernel or (caller and above != {caller}):
             self.nr_wrong += 1
-            self.complain(f"{kernel} under {sorted(above) or 'none of the callers'}: "
+            self.complain(f"{kernel or 'unknown kernel'} under {sorted(above) or 'no caller'}: "
                           + " | ".join(frames[:12]))
 
     def compare_counts(self, may_lack):
@@ -95,12 +98,14 @@ class Checker:
             seen = self.seen[kernel]
             if seen > launches or (seen < launches and not may_lack):
                 self.complain(f"{kernel}: {launches} launches, {seen} samples")
-        if not self.seen:
+        if self.seen[None]:
+            self.complain(f"{self.seen[None]} samples of kernels the program doesn't name")
+        if not self.nr_samples:
             self.complain("not one sample")
 
     def compare_time(self, where, nr_kernels, total_ns):
-        if nr_kernels != self.seen.total():
-            self.complain(f"{self.seen.total()} samples, {where}: {nr_kernels} kernels")
+        if nr_kernels != self.nr_samples:
+            self.complain(f"{self.nr_samples} samples, {where}: {nr_kernels} kernels")
         if total_ns != self.total_ns:
             self.complain(f"periods add up to {self.total_ns} ns, {where}: {total_ns} ns")
 
@@ -109,6 +114,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("launched", help="the program's output")
     parser.add_argument("script", help="perf script text, - for stdin")
+    parser.add_argument("--unknown", action="store_true",
+                        help="the program doesn't know what it launched: leave that out")
     parser.add_argument("--sidecar", help="perf.data.gpu to compare with")
     parser.add_argument("--total-ns", type=int, help="what the periods must add up to")
     parser.add_argument("--lost-launches", action="store_true",
@@ -118,6 +125,8 @@ def main():
     arguments = parser.parse_args()
 
     checker = Checker(arguments.launched)
+    if not checker.launches and not arguments.unknown:
+        parser.error(f"{arguments.launched} names no launched kernel")
     with (sys.stdin if arguments.script == "-" else
           open(arguments.script, errors="replace")) as lines:
         for period, frames in samples(lines):
@@ -126,15 +135,16 @@ def main():
     if checker.nr_unattributed and not arguments.lost_launches:
         checker.complain(f"{checker.nr_unattributed} samples without a stack")
     if arguments.total_ns is not None:
-        checker.compare_time("--total-ns", checker.seen.total(), arguments.total_ns)
+        checker.compare_time("--total-ns", checker.nr_samples, arguments.total_ns)
     if arguments.sidecar:
         log = gpu_log.GpuLog(arguments.sidecar)
         checker.compare_time(arguments.sidecar, len(log.kernels), log.total_ns())
 
     for complaint in checker.complaints[:10]:
         print(complaint)
-    print(f"wrong={checker.nr_wrong} samples={checker.seen.total()} "
+    print(f"wrong={checker.nr_wrong} samples={checker.nr_samples} "
           f"unattributed={checker.nr_unattributed} total_ns={checker.total_ns} "
+          f"frames={checker.nr_frames / max(checker.nr_samples, 1):.1f} "
           f"complaints={len(checker.complaints)}")
     return 1 if checker.complaints else 0
 

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The demo, once everything is built (`make demo` does both): records an LLM inference,
+# joins CPU stacks and GPU times, and shows the result with perf.
+#
+# usage: scripts/demo.sh [TOKENS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/cuda-env.sh
+. scripts/cuda-env.sh
+
+tokens=${1:-64}
+out=${O#"$PWD"/}/demo
+program=$O/tests/workloads/mini_llm
+
+if [[ ! -x $program ]]; then
+	echo "demo: $program is not built: it needs nvcc (package nvidia-cuda-toolkit," \
+		"or CUDA from developer.nvidia.com)" >&2
+	exit 1
+fi
+mkdir -p "$out"
+
+if [[ $cuda_kind = gpu ]]; then
+	echo "This machine has an NVIDIA GPU: the demo runs on it."
+else
+	echo "This machine has no NVIDIA GPU: the demo runs on a stand-in for CUDA. Kernels are not"
+	echo "executed there; their durations are scripted, from tests/data/mini_llm.durations."
+	target_env+=("FAKE_CUDA_DURATIONS=$PWD/tests/data/mini_llm.durations")
+fi
+
+step() {
+	echo
+	echo "\$ $*"
+}
+
+step "perf-gpu record -o $out/perf.data -- mini_llm -n $tokens"
+if ! perf_gpu record -o "$out/perf.data" -- "${target_env[@]}" "$program" -n "$tokens"; then
+	if [[ $(id -u) != 0 ]]; then
+		echo "demo: recording failed; as another user than root it may be forbidden:" \
+			"try sudo $0" >&2
+	fi
+	echo "demo: \`${O#"$PWD"/}/perf-gpu check\` says what is missing" >&2
+	exit 1
+fi
+
+step "perf-gpu inject -i $out/perf.data -o $out/perf.gpu.data"
+perf_gpu inject -i "$out/perf.data" -o "$out/perf.gpu.data"
+
+# A perf that some distributions install under its version's name isn't looked for.
+if command -v perf > /dev/null; then
+	step "perf report -i $out/perf.gpu.data --stdio --no-children -g none -s symbol"
+	perf report -i "$out/perf.gpu.data" --stdio --no-children -g none -s symbol |
+		grep -v '^$' | head -24
+	step "perf report -i $out/perf.gpu.data --stdio -g none -s symbol   # with all callers"
+	perf report -i "$out/perf.gpu.data" --stdio -g none -s symbol --percent-limit 1 |
+		grep -v '^[#$]\|^$' | head -24
+else
+	echo "perf is not installed; with it: perf report -i $out/perf.gpu.data"
+fi
+
+echo
+if command -v stackcollapse-perf.pl flamegraph.pl > /dev/null; then
+	perf_gpu script -i "$out/perf.data" | stackcollapse-perf.pl |
+		flamegraph.pl --title "mini_llm: time on the GPU" --countname ns > "$out/gpu.svg"
+	echo "The flame graph is in $out/gpu.svg"
+else
+	echo "To draw the flame graph, with https://github.com/brendangregg/FlameGraph on PATH:"
+	echo "  $O/perf-gpu script -i $out/perf.data | stackcollapse-perf.pl | flamegraph.pl > gpu.svg"
+fi

@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is to be shown on a real GPU, in one go, on a machine that has nothing but the
+# driver, Python and the tree that was built elsewhere (make; scripts/gpu-bundle.sh):
+# records the workloads, holds the recordings against what the programs say they
+# launched, measures what recording costs, and ends with a table. As root.
+#
+# usage: [OUT=DIR] scripts/gpu-run.sh            all steps
+#        [OUT=DIR] scripts/gpu-run.sh STEP       one of them, verbosely
+#
+#   OUT            gets summary.txt, log.txt and recordings.tar.gz (default build/gpu-run)
+#   GPU_RUN_FAKE=1 on the stand-in for CUDA, to rehearse
+#
+# A step that fails doesn't keep the others from running.
+# shellcheck disable=SC2317 # steps are called by their names
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[[ ${GPU_RUN_FAKE:-} != 1 ]] || FAKE_CUDA=1
+# shellcheck source=scripts/cuda-env.sh
+. scripts/cuda-env.sh
+
+workloads=$O/tests/workloads
+work=${GPU_RUN_WORK:-}
+skipped=77 # exit status of a step that can't be done here; its last line says why
+
+# name and time limit in seconds
+steps=(
+	"check 20" "two_streams 30" "truth_shared 60" "truth_static 60" "truth_stripped 60"
+	"truth_fp 60" "two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
+	"mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "bench 90"
+)
+
+skip() {
+	echo "$*"
+	exit "$skipped"
+}
+
+# What the recordings of the stand-in call the program with a static cudart.
+if [[ $cuda_kind = gpu ]]; then
+	static_suffix=
+else
+	static_suffix=_fake
+fi
+
+# record_program NAME [option of record ...] -- PROGRAM ...
+# Leaves perf.data, perf.data.gpu, launched.txt, script.txt and perf.gpu.data.
+record_program() {
+	local dir=$work/$1 options=()
+	shift
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	mkdir -p "$dir"
+	perf_gpu record -o "$dir/perf.data" "${options[@]}" -- "${target_env[@]}" "$@" \
+		> "$dir/launched.txt"
+	perf_gpu script -i "$dir/perf.data" > "$dir/script.txt"
+	perf_gpu inject -i "$dir/perf.data" -o "$dir/perf.gpu.data"
+}
+
+# check_recording NAME [option of check_truth.py ...]
+check_recording() {
+	local dir=$work/$1
+	shift
+	python3 tests/workloads/check_truth.py "$dir/launched.txt" "$dir/script.txt" \
+		--sidecar "$dir/perf.data.gpu" "$@"
+}
+
+record_truth() {
+	local name=$1
+	shift
+	record_program "$name" "$@"
+	check_recording "$name"
+}
+
+step_check() {
+	uname -r
+	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || true
+	LD_LIBRARY_PATH=$target_library_path perf_gpu check
+}
+
+step_two_streams() {
+	record_program two_streams -- "$workloads/two_streams" -n 10
+	cp "$workloads/two_streams" "$work/two_streams/"
+	check_recording two_streams
+}
+
+step_truth_shared() {
+	record_truth truth_shared -- "$workloads/truth_shared"
+}
+
+step_truth_static() {
+	record_truth truth_static -- "$workloads/truth_static$static_suffix"
+}
+
+step_truth_stripped() {
+	record_truth truth_stripped -- "$workloads/truth_stripped_static$static_suffix"
+}
+
+step_truth_fp() {
+	record_truth truth_fp --call-graph fp -- "$workloads/truth_shared"
+}
+
+# Stack copies are unwound by perf, which isn't here: only that all kernels are there.
+step_two_streams_dwarf() {
+	record_program two_streams_dwarf --call-graph dwarf -- "$workloads/two_streams" -n 2
+	python3 tests/workloads/check_truth.py --unknown /dev/null \
+		"$work/two_streams_dwarf/script.txt" \
+		--sidecar "$work/two_streams_dwarf/perf.data.gpu"
+}
+
+step_mini_llm() {
+	record_program mini_llm -- "$workloads/mini_llm" -n 4
+	cp "$workloads/mini_llm" "$work/mini_llm/"
+	check_recording mini_llm
+}
+
+step_mini_llm_tokens() {
+	python3 -c 'import torch' 2> /dev/null || skip "no PyTorch here"
+	"${target_env[@]}" "$workloads/mini_llm" -n 16 | python3 tests/workloads/check_mini_llm.py
+}
+
+# The README's figures, and what the stand-in plays from then on.
+step_mini_llm_durations() {
+	record_program mini_llm_64 -- "$workloads/mini_llm"
+	python3 tests/workloads/gpu_log.py --durations "$work/mini_llm_64/perf.data.gpu" \
+		> "$work/mini_llm/durations"
+	python3 tests/workloads/gpu_log.py "$work/mini_llm_64/perf.data.gpu"
+	cat "$work/mini_llm_64/launched.txt"
+	check_recording mini_llm_64
+}
+
+# PyTorch finds its own cudart.
+record_torch() {
+	local name=$1
+	shift
+	python3 -c 'import torch' 2> /dev/null || skip "no PyTorch here"
+	target_env=(env -u LD_LIBRARY_PATH ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"})
+	record_program "$name" -- python3 "$@"
+	cat "$work/$name/launched.txt"
+	check_recording "$name" --unknown
+}
+
+step_torch_step() {
+	record_torch torch_step tests/workloads/torch_step.py -n 3
+}
+
+step_torch_python() {
+	record_torch torch_python -X perf tests/workloads/torch_step.py -n 3
+	grep -q 'py::train_step' "$work/torch_python/script.txt" ||
+		{ echo "no Python names in the stacks"; return 1; }
+}
+
+step_torch_graph() {
+	record_torch torch_graph tests/workloads/torch_step.py --graph -n 10
+}
+
+step_bench() {
+	# Where pip has put it, if the loader doesn't find one.
+	local cupti
+	cupti=$(compgen -G "$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+		)/nvidia/*/lib/libcupti.so.1?" | head -n 1 || true)
+	if [[ $cuda_kind = gpu && -n $cupti ]]; then
+		export CUPTI_LIBRARY=$cupti
+	fi
+	tests/bench/run.sh | tee "$work/launch_loop.txt"
+}
+
+# One step is a process of its own: `timeout` can end it, and a failed command too.
+if [[ $# -gt 0 ]]; then
+	work=${work:-$(mktemp -d)}
+	echo "recordings are in $work"
+	"step_$1"
+	exit
+fi
+
+OUT=${OUT:-$O/gpu-run}
+mkdir -p "$OUT"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+: > "$OUT/log.txt"
+: > "$OUT/summary.txt"
+for entry in "${steps[@]}"; do
+	read -r step limit_s <<< "$entry"
+	start_s=$SECONDS
+	status=0
+	GPU_RUN_WORK=$work timeout -k 5 "$limit_s" "$0" "$step" > "$work/step.txt" 2>&1 || status=$?
+	{
+		echo "==== $step"
+		cat "$work/step.txt"
+	} >> "$OUT/log.txt"
+	case $status in
+	0) result=ok ;;
+	"$skipped") result=skipped ;;
+	124 | 137) result="timeout" ;;
+	*) result="FAILED" ;;
+	esac
+	[[ $status = 0 || $status = "$skipped" ]] || failed=1
+	printf '%-20s %-8s %3d s  %s\n' "$step" "$result" "$((SECONDS - start_s))" \
+		"$(tail -n 1 "$work/step.txt" | cut -c 1-150)" | tee -a "$OUT/summary.txt"
+done
+
+# The small ones, which can become fixtures. perf.gpu.data is made from the others.
+(
+	cd "$work"
+	rm -f ./*/perf.gpu.data
+	rm -rf ./*/perf.gpu.data.dso
+	find . -mindepth 1 -maxdepth 1 \( -name launch_loop.txt -o -type d \) \
+		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 8192' sh {} \; -print0 |
+		tar -czf recordings.tar.gz --null -T -
+)
+cp "$work/recordings.tar.gz" "$OUT/"
+
+# Last, as the end is what is sure to be seen.
+for entry in "${steps[@]}"; do
+	read -r step _ <<< "$entry"
+	if grep -q "^$step *\(FAILED\|timeout\)" "$OUT/summary.txt"; then
+		sed -n "/^==== $step\$/,/^==== /p" "$OUT/log.txt" | head -n 30
+	fi
+done
+[[ ! -e $work/launch_loop.txt ]] || cat "$work/launch_loop.txt"
+echo
+cat "$OUT/summary.txt"
+ls -sh "$OUT"
+exit "$failed"
