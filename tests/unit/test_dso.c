@@ -13,13 +13,13 @@
 #include "unit.h"
 
 /* Functions with a body, which the linker can't fold into one. */
-__attribute__((noinline, noclone)) static int own_static_function(int x)
+__attribute__((noinline)) static int own_static_function(int x)
 {
 	__asm__ volatile("" : "+r"(x));
 	return x * 3 + 1;
 }
 
-__attribute__((noinline, noclone, used)) static int
+__attribute__((noinline, used)) static int
 own_mangled(int x) __asm__("_ZN8own_test7mangledEi");
 static int own_mangled(int x)
 {
