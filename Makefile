@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+## perf-gpu: GPU work in Linux perf
+##
+##   make                  build into build/
+##   make install          into $(DESTDIR)$(prefix)
+##   make check            install what is missing where allowed, build, run all tests
+##   make demo             likewise, then record the demo program and report
+##   make bench            measure what recording costs a launch
+##   make fixtures         check the recordings under tests/data
+##   make update-fixtures  regenerate expected outputs; review the diff
+##   make fuzz             build the fuzz targets (clang)
+##   make format           format the C code; format-check: only look
+##   make clean            remove what was built
+##
+## Variables:
+##   V=1                   print commands
+##   O=DIR                 build there (build, or build-san with SAN=)
+##   prefix=DIR            /usr/local
+##   DESTDIR=DIR           put before prefix when installing
+##   DEBUG=1               without optimization
+##   SAN=address,undefined build the command and the tests with sanitizers
+##   WERROR=1              warnings are errors
+##   CC, CLANG, BPFTOOL    the compiler, the one for BPF, and bpftool
+
+VERSION := 0.1.0
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+O       ?= $(if $(SAN),build-san,build)
+prefix  ?= /usr/local
+CLANG   ?= clang
+CLANG_FORMAT ?= clang-format
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+
+# $(call msg,CC,what) before a command, and $(Q) in front of it
+ifeq ($(V),1)
+Q   :=
+msg :=
+else
+Q   := @
+msg  = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(O)/%,%,$(patsubst $(O)/obj/%,%,$(2)))';
+MAKEFLAGS += --no-print-directory
+endif
+
+# What runs anything of the tests sets up first; what builds looks for features.
+SETUP_GOALS := check demo bench fuzz
+PLAIN_GOALS := clean help format format-check
+GOALS       := $(or $(MAKECMDGOALS),all)
+
+ifneq ($(filter-out $(PLAIN_GOALS),$(GOALS)),)
+include $(O)/features.mk
+endif
+ifneq ($(filter $(SETUP_GOALS),$(GOALS)),)
+$(O)/features.mk: | setup
+endif
+
+export CC CLANG
+$(O)/features.mk: scripts/features.sh
+	@BPFTOOL='$(BPFTOOL)' scripts/features.sh $(O)
+
+.PHONY: setup
+setup:
+	@scripts/setup.sh
+
+# --- flags ---------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	    -Wformat-security $(if $(WERROR),-Werror)
+
+# What distributions build everything with
+HARDENING := -fstack-protector-strong -fstack-clash-protection
+ifeq ($(shell uname -m),x86_64)
+HARDENING += -fcf-protection
+endif
+HARDENING_LD := -Wl,-z,relro,-z,now
+ifeq ($(SAN)$(DEBUG),)
+# Needs an optimizer, and hides from sanitizers what it checks itself
+HARDENING += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+
+COMMON_CFLAGS := -std=gnu11 -g $(if $(DEBUG),-O0,-O2) -D_GNU_SOURCE $(WARNINGS) \
+		 $(HARDENING) $(CFLAGS)
+SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+LIBPERF_DIR ?= $(O)/libperf
+ifndef LIBPERF_PACKAGE
+LIBPERF        := $(LIBPERF_DIR)/lib/libperf.a
+LIBPERF_CFLAGS := -I$(LIBPERF_DIR)/include
+LIBPERF_LIBS   := $(LIBPERF) $(LIBPERF_DIR)/lib/libapi.a
+endif
+
+INCLUDES    := -Iperf-gpu -Icupti_inject -Ibpf -I$(O)/bpf -I$(O)
+PERF_CFLAGS := $(COMMON_CFLAGS) $(SAN_FLAGS) -fPIE $(INCLUDES) $(LIBPERF_CFLAGS) \
+	       $(LIB_CFLAGS) -DPERF_GPU_VERSION='"$(VERSION)"' \
+	       $(if $(SAN),-DPERF_GPU_SAN='"$(SAN)"')
+PERF_LDFLAGS := -pie $(HARDENING_LD) -Wl,--as-needed $(SAN_FLAGS) $(LDFLAGS)
+PERF_LIBS   := $(LIBPERF_LIBS) $(LIB_LIBS) -lpthread
+
+# The injected library goes into processes that aren't sanitized, and a sanitizer's
+# run-time library refuses to be loaded late: SAN leaves it alone, SAN_INJECT=1
+# doesn't. Frame pointers: the kernel walks through it with --call-graph fp.
+INJECT_CFLAGS := $(COMMON_CFLAGS) $(if $(SAN_INJECT),$(SAN_FLAGS)) -fPIC \
+		 -fvisibility=hidden -fno-omit-frame-pointer -Icupti_inject $(CUDA_CFLAGS)
+INJECT_LDFLAGS := -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -Wl,--as-needed \
+		  $(HARDENING_LD) $(if $(SAN_INJECT),$(SAN_FLAGS)) $(LDFLAGS)
+# zlib is linked in: the target may have another one of its own.
+INJECT_LIBS := -l:libz.a -ldl -lpthread
+
+BPF_ARCH   := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+BPF_CFLAGS := -target bpf -g -O2 -Wall $(if $(WERROR),-Werror) -D__TARGET_ARCH_$(BPF_ARCH) \
+	      -Ibpf $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+
+# --- files ---------------------------------------------------------------------
+
+PERF_SRCS   := perf-gpu/main.c $(wildcard perf-gpu/builtin-*.c perf-gpu/*/*.c)
+INJECT_SRCS := $(wildcard cupti_inject/*.c)
+BPF_SRCS    := $(wildcard bpf/*.bpf.c)
+UNIT_SRCS   := $(wildcard tests/unit/test_*.c)
+FUZZ_SRCS   := $(wildcard tests/fuzz/fuzz_*.c)
+
+PERF_OBJS   := $(PERF_SRCS:%.c=$(O)/obj/%.o)
+INJECT_OBJS := $(INJECT_SRCS:%.c=$(O)/obj/%.o)
+SKELETONS   := $(BPF_SRCS:bpf/%.bpf.c=$(O)/bpf/%.skel.h)
+# What tests are linked with: everything below the commands
+MODULE_OBJS := $(filter-out $(O)/obj/perf-gpu/main.o $(O)/obj/perf-gpu/builtin-%,$(PERF_OBJS))
+UNIT_TESTS  := $(UNIT_SRCS:%.c=$(O)/%)
+FUZZ_TESTS  := $(FUZZ_SRCS:%.c=$(O)/%)
+
+PERF_GPU    := $(O)/perf-gpu
+LIBDIR      := $(O)/lib/perf-gpu
+INJECT_LIB  := $(LIBDIR)/libperf-gpu-inject.so
+UNWIND_LIB  := $(LIBDIR)/libunwind.so.8
+
+.PHONY: all
+all: $(PERF_GPU) $(INJECT_LIB) $(UNWIND_LIB)
+
+# The doubles of CUDA and the programs that tests record; they add to TEST_ALL.
+TEST_ALL :=
+-include tests/fake_cuda/Makefile.inc
+-include tests/workloads/Makefile.inc
+
+# --- building --------------------------------------------------------------------
+
+# Changes when a command line does, so that what it made is made anew.
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(PERF_CFLAGS) $(INJECT_CFLAGS) $(PERF_LDFLAGS) \
+		$(INJECT_LDFLAGS) $(CLANG) $(BPF_CFLAGS))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+.PHONY: FORCE
+FORCE:
+
+$(O)/obj/perf-gpu/%.o: perf-gpu/%.c $(O)/flags | $(SKELETONS) $(LIBPERF)
+	@mkdir -p $(@D)
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(PERF_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/obj/cupti_inject/%.o: cupti_inject/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(INJECT_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call msg,BPF,$@)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+
+.PRECIOUS: $(O)/bpf/%.bpf.o $(O)/obj/tests/%.o
+$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $* >$@
+
+$(PERF_GPU): $(PERF_OBJS)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(PERF_LDFLAGS) $^ $(PERF_LIBS) -o $@
+
+$(INJECT_LIB): $(INJECT_OBJS)
+	@mkdir -p $(@D)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(INJECT_LDFLAGS) $^ $(INJECT_LIBS) -o $@
+
+# The library opens this copy, and only this, by its path: libunwind must not
+# get into the target's global scope.
+$(UNWIND_LIB): $(LIBUNWIND_SO)
+	@mkdir -p $(@D)
+	$(call msg,COPY,$@)
+	$(Q)install -m 755 $< $@
+
+ifndef LIBPERF_PACKAGE
+$(LIBPERF): scripts/build-libperf.sh
+	$(call msg,LIBPERF,$@)
+	$(Q)scripts/build-libperf.sh $(LIBPERF_DIR)
+endif
+
+# --- tests -----------------------------------------------------------------------
+
+# An archive, so that each test carries only what it uses
+$(O)/obj/modules.a: $(MODULE_OBJS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/obj/tests/%.o: tests/%.c $(O)/flags | $(SKELETONS) $(LIBPERF)
+	@mkdir -p $(@D)
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(PERF_CFLAGS) -Itests/unit -MMD -MP -c $< -o $@
+
+$(UNIT_TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/modules.a
+	@mkdir -p $(@D)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(PERF_LDFLAGS) $^ $(PERF_LIBS) -o $@
+
+# In check, a fuzz target reads its corpus once; `make fuzz` makes it search.
+$(FUZZ_TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/fuzz/corpus_main.o $(O)/obj/modules.a
+	@mkdir -p $(@D)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(PERF_LDFLAGS) $^ $(PERF_LIBS) -o $@
+
+TEST_ENV := O=$(abspath $(O)) SAN='$(SAN)' CC='$(CC)'
+
+.PHONY: check demo bench fixtures update-fixtures test-programs
+test-programs: all $(UNIT_TESTS) $(FUZZ_TESTS) $(TEST_ALL)
+
+check: test-programs
+	$(Q)$(TEST_ENV) tests/run.sh $(TESTS)
+
+demo: all $(TEST_ALL)
+	$(Q)$(TEST_ENV) scripts/demo.sh
+
+bench: all $(TEST_ALL)
+	$(Q)$(TEST_ENV) tests/bench/run.sh
+
+fixtures: all $(TEST_ALL)
+	$(Q)$(TEST_ENV) scripts/update-fixtures.sh --check
+
+update-fixtures: all $(TEST_ALL)
+	$(Q)$(TEST_ENV) scripts/update-fixtures.sh
+
+# libFuzzer's own main() replaces the one that reads a corpus.
+.PHONY: fuzz
+fuzz: $(LIBPERF) $(SKELETONS)
+	@mkdir -p $(O)/fuzz
+	$(Q)for source in $(FUZZ_SRCS); do \
+		echo "  FUZZ    $$(basename $$source .c)"; \
+		$(CLANG) $(filter-out -fstack-clash-protection,$(PERF_CFLAGS)) \
+			-fsanitize=fuzzer,address,undefined $$source \
+			$(MODULE_OBJS:$(O)/obj/%.o=%.c) $(PERF_LIBS) \
+			-o $(O)/fuzz/$$(basename $$source .c) || exit 1; \
+	done
+
+# --- installing --------------------------------------------------------------------
+
+MAN_PAGES := $(wildcard man/*.[1-8])
+
+.PHONY: install
+install: all
+	$(call msg,INSTALL,$(DESTDIR)$(prefix))
+	$(Q)install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/perf-gpu \
+		$(DESTDIR)$(prefix)/share/bash-completion/completions
+	$(Q)install -m 755 $(PERF_GPU) $(DESTDIR)$(prefix)/bin/
+	$(Q)install -m 755 $(INJECT_LIB) $(UNWIND_LIB) $(DESTDIR)$(prefix)/lib/perf-gpu/
+	$(Q)for page in $(MAN_PAGES); do \
+		install -D -m 644 -t $(DESTDIR)$(prefix)/share/man/man$${page##*.} $$page || exit 1; \
+	done
+	$(Q)install -m 644 scripts/perf-gpu-completion.bash \
+		$(DESTDIR)$(prefix)/share/bash-completion/completions/perf-gpu
+
+# --- the rest ------------------------------------------------------------------------
+
+C_FILES = $(shell find perf-gpu bpf cupti_inject tests -name '*.[ch]')
+
+.PHONY: format format-check clean help
+format:
+	$(Q)$(CLANG_FORMAT) -i $(C_FILES)
+
+format-check:
+	$(Q)$(CLANG_FORMAT) --dry-run --Werror $(C_FILES)
+
+# By name: O may be a folder with other things in it.
+clean:
+	$(Q)rm -rf $(addprefix $(O)/,bpf fake_cuda fuzz lib libperf obj tests perf-gpu build_features.h features.mk flags)
+	$(Q)if [ -d $(O) ]; then rmdir --ignore-fail-on-non-empty $(O); fi
+
+help:
+	@sed -n 's/^## \{0,1\}//p' Makefile
+
+-include $(shell find $(O)/obj $(O)/bpf -name '*.d' 2>/dev/null)
