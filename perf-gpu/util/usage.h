@@ -38,6 +38,7 @@
 #ifndef PERF_GPU_UTIL_USAGE_H
 #define PERF_GPU_UTIL_USAGE_H
 
+#include <getopt.h> /* optarg, optind */
 #include <stdbool.h>
 
 /* Keys of options without a letter count from here. */

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perf-gpu: GPU work in Linux perf. Also `perf gpu`: perf runs a perf-NAME that
+ * is on PATH.
+ *
+ * Exit status:
+ *   0    the job was done
+ *   1    it was not; what failed was printed
+ *   129  wrong command line, as perf and git have it
+ *   record: that of the recorded command, if the recording was made; 128 + N
+ *   if signal N killed it
+ */
+#include "builtin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/usage.h"
+
+/* clang-format off */
+const struct command commands[] = {
+	{ "record",  cmd_record,  "Run a command, and record its launches and what the GPU did", true },
+	{ "inject",  cmd_inject,  "Give each GPU kernel the stack that launched it, for perf report", true },
+	{ "script",  cmd_script,  "Print the GPU kernels and their stacks as perf script does", true },
+	{ "check",   cmd_check,   "Tell what works on this machine, and how to mend what doesn't", true },
+	{ "version", cmd_version, "Print the version, and what it was built with", false },
+	{ "help",    cmd_help,    "Show the manual page of a command", false },
+	{ 0 },
+};
+/* clang-format on */
+
+static const struct usage_option options[] = {
+	{'v', "version", NULL, "print the version, and exit"},
+	{0},
+};
+
+static const struct usage usage = {
+	.synopsis = "[--version] [--help] <command> [<args>]",
+	.summary = "Record what the GPU does, and which call stack asked for it",
+	.options = options,
+	.stops_at_operand = true,
+};
+
+static void print_commands(void)
+{
+	printf("\n Commands:\n");
+	for (const struct command *command = commands; command->name; command++)
+		printf("    %-10s %s\n", command->name, command->help);
+	printf("\n See 'perf-gpu help <command>' for its manual page.\n");
+}
+
+void command__print_usage(void)
+{
+	usage__print(&usage);
+	print_commands();
+}
+
+static size_t smallest(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * How many letters to insert, drop or change to make one name of the other
+ * (Levenshtein, https://en.wikipedia.org/wiki/Levenshtein_distance). One row
+ * of the matrix is kept: row[j] is the distance of @a's first i letters to @b's
+ * first j.
+ */
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t row[16];
+	size_t length = strlen(b);
+
+	if (length >= sizeof(row) / sizeof(row[0]))
+		return length;
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < length; j++) {
+			size_t changed = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			row[j + 1] = smallest(changed, smallest(row[j], diagonal) + 1);
+		}
+	}
+	return row[length];
+}
+
+const struct command *command__find(const char *name)
+{
+	const struct command *nearest = NULL;
+	size_t nearest_distance = 4; /* further away it is no misspelling */
+
+	for (const struct command *command = commands; command->name; command++) {
+		size_t distance = edit_distance(name, command->name);
+
+		if (distance == 0)
+			return command;
+		if (distance < nearest_distance && distance < strlen(command->name)) {
+			nearest_distance = distance;
+			nearest = command;
+		}
+	}
+	if (nearest)
+		pr_err("'%s' is no perf-gpu command; did you mean '%s'?", name,
+		       nearest->name);
+	else
+		pr_err("'%s' is no perf-gpu command; see 'perf-gpu --help'", name);
+	return NULL;
+}
+
+/* What was printed must have arrived: a full disk is no success. */
+static int flush_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	pr_err("standard output could not be written: %m");
+	return status ? status : EXIT_FAILURE;
+}
+
+static int run(int argc, const char **argv)
+{
+	const struct command *command;
+	int key;
+
+	while ((key = usage__next(&usage, argc, argv)) != USAGE_END) {
+		switch (key) {
+		case 'v':
+			return cmd_version(1, (const char *[]){"version", NULL});
+		case USAGE_HELP:
+			print_commands();
+			return EXIT_SUCCESS;
+		default:
+			return USAGE_STATUS;
+		}
+	}
+	if (optind == argc) {
+		command__print_usage();
+		return USAGE_STATUS;
+	}
+	command = command__find(argv[optind]);
+	if (!command)
+		return USAGE_STATUS;
+	argc -= optind;
+	argv += optind;
+	usage__restart();
+	log__set_command(command->name);
+	return command->run(argc, argv);
+}
+
+int main(int argc, const char **argv)
+{
+	return flush_output(run(argc, argv));
+}
