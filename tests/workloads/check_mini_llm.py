@@ -55,7 +55,7 @@ class Layer:
         self.query = matrix(HEADS * HEAD_SIZE, HIDDEN)
         self.key = matrix(KV_HEADS * HEAD_SIZE, HIDDEN)
         self.value = matrix(KV_HEADS * HEAD_SIZE, HIDDEN)
-        self.query_norm = norm_weights(HEAD_SIZE)
+        self.query_norm = weights(HEAD_SIZE, center=6.0, scale=1.0)
         self.key_norm = norm_weights(HEAD_SIZE)
         self.output = matrix(HIDDEN, HEADS * HEAD_SIZE)
         self.feed_forward_norm = norm_weights(HIDDEN)

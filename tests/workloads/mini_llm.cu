@@ -295,7 +295,7 @@ NOINLINE static void load_model(struct model *m, int max_tokens)
 {
 	size_t cached = (size_t)max_tokens * KV_HEADS * HEAD_SIZE;
 
-	/* Small, or the model would only ever repeat its last token. */
+	/* Small, or the model would only repeat its last token. */
 	m->embedding = {new_weights((size_t)VOCABULARY * HIDDEN, 0, 0.2f), VOCABULARY,
 			HIDDEN};
 	for (auto &l : m->layers) {
@@ -303,7 +303,8 @@ NOINLINE static void load_model(struct model *m, int max_tokens)
 		l.query = new_matrix(HEADS * HEAD_SIZE, HIDDEN);
 		l.key = new_matrix(KV_HEADS * HEAD_SIZE, HIDDEN);
 		l.value = new_matrix(KV_HEADS * HEAD_SIZE, HIDDEN);
-		l.query_norm = new_norm(HEAD_SIZE);
+		/* Large: a head looks at few positions, as in a trained model. */
+		l.query_norm = new_weights(HEAD_SIZE, 6, 1);
 		l.key_norm = new_norm(HEAD_SIZE);
 		l.output = new_matrix(HIDDEN, HEADS * HEAD_SIZE);
 		l.feed_forward_norm = new_norm(HIDDEN);
