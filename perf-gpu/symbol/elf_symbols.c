@@ -48,6 +48,7 @@ struct candidate {
 	uint64_t start, end;
 	uint64_t section_end;
 	const char *name;
+	int index; /* in the symbol table */
 	bool is_sized;
 	uint8_t binding;
 };
@@ -143,6 +144,7 @@ static bool candidate__read(Dwfl_Module *module, int i, GElf_Addr bias,
 	if (__builtin_add_overflow(ret->start, sym.st_size, &ret->end))
 		return false;
 	ret->name = name;
+	ret->index = i;
 	ret->binding = GELF_ST_BIND(sym.st_info);
 	return true;
 }
@@ -155,7 +157,7 @@ static int candidate__compare_start(const void *a, const void *b)
 }
 
 /* Of two at one address, the better one is greater. */
-static int candidate__compare_name(const struct candidate *x, const struct candidate *y)
+static int candidate__compare_worth(const struct candidate *x, const struct candidate *y)
 {
 	size_t underscores_x = strspn(x->name, "_"), underscores_y = strspn(y->name, "_");
 	size_t length_x = strlen(x->name), length_y = strlen(y->name);
@@ -168,7 +170,7 @@ static int candidate__compare_name(const struct candidate *x, const struct candi
 		return underscores_x > underscores_y ? -1 : 1;
 	if (length_x != length_y)
 		return length_x > length_y ? 1 : -1;
-	return strcmp(y->name, x->name);
+	return (x->index < y->index) - (x->index > y->index);
 }
 
 /*
@@ -183,7 +185,7 @@ static int candidate__compare_rank(const void *a, const void *b)
 		return x->is_sized ? 1 : -1;
 	if (x->start != y->start)
 		return x->start > y->start ? 1 : -1;
-	return candidate__compare_name(x, y);
+	return candidate__compare_worth(x, y);
 }
 
 /* What has no size reaches to the next symbol, within its section. */
