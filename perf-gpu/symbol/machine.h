@@ -50,7 +50,10 @@ const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
 const char *machine__comm(const struct machine *machine, uint32_t pid,
 			  uint32_t tid);
 
-/* How often @pid has called exec so far: its maps before don't count any more. */
+/*
+ * How often @pid has called exec so far: its maps before don't count any more.
+ * A pid that is used again counts like an exec.
+ */
 uint32_t machine__nr_execs(const struct machine *machine, uint32_t pid);
 
 #endif
