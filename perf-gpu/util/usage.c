@@ -122,7 +122,7 @@ static void print_option(const struct usage_option *option)
 		column += printf("        --%s", option->name);
 	if (option->arg)
 		column += printf(" <%s>", option->arg);
-	if (column + 2 > HELP_COLUMN) {
+	if (column + 1 > HELP_COLUMN) {
 		putchar('\n');
 		column = 0;
 	}
