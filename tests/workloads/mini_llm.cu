@@ -273,8 +273,9 @@ static bf16 *new_weights(size_t n, float center, float scale)
 	bf16 *weights;
 
 	CHECK(cudaMalloc(&weights, n * sizeof(*weights)));
-	LAUNCH(fill_random, (n + BLOCK - 1) / BLOCK, BLOCK, weights, n, seed++, center,
+	LAUNCH(fill_random, (n + BLOCK - 1) / BLOCK, BLOCK, weights, n, seed, center,
 	       scale);
+	seed++;
 	return weights;
 }
 
