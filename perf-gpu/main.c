@@ -123,6 +123,13 @@ static int flush_output(int status)
 	return status ? status : EXIT_FAILURE;
 }
 
+static int run_command(const struct command *command, int argc, const char **argv)
+{
+	usage__restart();
+	log__set_command(command->name);
+	return command->run(argc, argv);
+}
+
 static int run(int argc, const char **argv)
 {
 	const struct command *command;
@@ -131,7 +138,8 @@ static int run(int argc, const char **argv)
 	while ((key = usage__next(&usage, argc, argv)) != USAGE_END) {
 		switch (key) {
 		case 'v':
-			return cmd_version(1, (const char *[]){"version", NULL});
+			return run_command(command__find("version"), 1,
+					   (const char *[]){"version", NULL});
 		case USAGE_HELP:
 			print_commands();
 			return EXIT_SUCCESS;
@@ -146,11 +154,7 @@ static int run(int argc, const char **argv)
 	command = command__find(argv[optind]);
 	if (!command)
 		return USAGE_STATUS;
-	argc -= optind;
-	argv += optind;
-	usage__restart();
-	log__set_command(command->name);
-	return command->run(argc, argv);
+	return run_command(command, argc - optind, argv + optind);
 }
 
 int main(int argc, const char **argv)
