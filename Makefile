@@ -95,7 +95,7 @@ LIBPERF_CFLAGS := -I$(LIBPERF_DIR)/include
 LIBPERF_LIBS   := $(LIBPERF) $(LIBPERF_DIR)/lib/libapi.a
 endif
 
-INCLUDES    := -Iperf-gpu -Icupti_inject -Ibpf -I$(O)/bpf -I$(O)
+INCLUDES    := -Iperf-gpu -Icupti_inject -Ibpf -I$(O)/bpf -I$(O)/include
 PERF_CFLAGS := $(COMMON_CFLAGS) $(SAN_FLAGS) -fPIE $(INCLUDES) $(LIBPERF_CFLAGS) \
 	       $(LIB_CFLAGS) -DPERF_GPU_VERSION='"$(VERSION)"' \
 	       $(if $(SAN),-DPERF_GPU_SAN='"$(SAN)"')
@@ -147,11 +147,13 @@ TEST_ALL :=
 
 # --- building --------------------------------------------------------------------
 
-# Changes when a command line does, so that what it made is made anew.
+# Changes when a command line does, so that what it made is made anew. How O is
+# written, and -Werror, make no difference to it.
+FLAGS_TEXT = $(subst $(O)/,,$(filter-out -Werror,$(CC) $(PERF_CFLAGS) $(INJECT_CFLAGS) \
+	     $(PERF_LDFLAGS) $(INJECT_LDFLAGS) $(CLANG) $(BPF_CFLAGS)))
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(PERF_CFLAGS) $(INJECT_CFLAGS) $(PERF_LDFLAGS) \
-		$(INJECT_LDFLAGS) $(CLANG) $(BPF_CFLAGS))' >$@.new
+	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 .PHONY: FORCE
 FORCE:
@@ -283,7 +285,8 @@ format-check:
 
 # By name: O may be a folder with other things in it.
 clean:
-	$(Q)rm -rf $(addprefix $(O)/,bpf fake_cuda fuzz lib libperf obj tests perf-gpu build_features.h features.mk flags)
+	$(Q)rm -rf $(addprefix $(O)/,bpf fake_cuda fuzz include lib libperf obj tests perf-gpu \
+		features.mk flags)
 	$(Q)if [ -d $(O) ]; then rmdir --ignore-fail-on-non-empty $(O); fi
 
 help:

@@ -4,9 +4,9 @@
 # What perf-gpu is built from and tested with: the one place that knows how each
 # thing is found, and which package brings it.
 #
-#   features.sh DIR              write DIR/features.mk and DIR/build_features.h for the
-#                                build, and print a table; what is missing ends the
-#                                build with one message
+#   features.sh DIR              write DIR/features.mk and DIR/include/build_features.h
+#                                for the build, and print a table; what is missing
+#                                ends the build with one message
 #   features.sh --missing LEVEL  print the packages to install here, one a line;
 #                                LEVEL: build, check (and build), tests (and both)
 #   features.sh --libperf-source print the kernel source archive to take libperf from
@@ -279,8 +279,8 @@ write_features()
 	mk+=$'\n'"LIBUNWIND_SO := $(find_libunwind)"$'\n'
 	mk+="MULTIARCH := $($CC -print-multiarch 2>/dev/null)"$'\n'
 
-	mkdir -p "$dir"
-	printf '%s' "$header" >"$dir/build_features.h"
+	mkdir -p "$dir/include"
+	printf '%s' "$header" >"$dir/include/build_features.h"
 	printf '%s' "$mk" >"$dir/features.mk"
 	echo
 }
