@@ -1,0 +1,52 @@
+#!/bin/bash
+# perf-gpu itself: version, help, wrong command lines, exit status
+. "$(dirname "$0")/lib.sh"
+
+check_status "version" 0 "$PERF_GPU" version
+version=$(cat out)
+expect_match "version is one line" '^perf-gpu version [0-9]+\.[0-9]+\.[0-9]+$' "$version"
+expect "--version is the same" "$version" "$("$PERF_GPU" --version)"
+expect_match "version --build-options lists libraries" '^ *libbpf: \[ on  \]  # [0-9.]+$' \
+	"$("$PERF_GPU" version --build-options)"
+
+check_status "--help" 0 "$PERF_GPU" --help
+help=$(cat out)
+commands=$(sed -n '/^ Commands:/,/^$/ s/^    \([a-z][a-z-]*\) .*/\1/p' <<<"$help")
+expect "--help lists the commands" "record inject script check version help" \
+	"$(xargs <<<"$commands")"
+for command in $commands; do
+	check_status "$command --help" 0 "$PERF_GPU" "$command" --help
+	expect_match "$command --help names it" "^ Usage: perf-gpu $command " "$(cat out)"
+	check_status "$command --nonsense" 129 "$PERF_GPU" "$command" --nonsense
+	expect "$command --nonsense is one line" \
+		"perf-gpu $command: unknown or ambiguous option --nonsense; see 'perf-gpu $command --help'" \
+		"$(cat out err)"
+done
+
+check_status "no command" 129 "$PERF_GPU"
+expect "no command prints the help" "$help" "$(cat out)"
+check_status "a misspelled command" 129 "$PERF_GPU" recrod
+expect "the command that was meant" \
+	"perf-gpu: 'recrod' is no perf-gpu command; did you mean 'record'?" "$(cat err)"
+check_status "an unknown command" 129 "$PERF_GPU" xyzzy
+expect "no guess" "perf-gpu: 'xyzzy' is no perf-gpu command; see 'perf-gpu --help'" \
+	"$(cat err)"
+check_status "an unknown option" 129 "$PERF_GPU" --xyzzy
+check_status "a command with control characters" 129 "$PERF_GPU" $'\e[31mred\n'
+expect_match "shows them" "^perf-gpu: '.x1b\[31mred.n' is no" "$(cat err)"
+
+check_status "output to a full disk" 1 bash -c '"$1" version >/dev/full' - "$PERF_GPU"
+expect_match "says so" 'No space left on device' "$(cat err)"
+
+mkdir empty
+check_status "help without man" 0 env PATH="$TMP/empty" "$PERF_GPU" help version
+expect "help without man prints the options" "$("$PERF_GPU" version --help)" "$(cat out)"
+check_status "help of no command" 129 "$PERF_GPU" help nonsense
+if has man && has groff && [ -e "$TESTS/../man/perf-gpu-record.1" ]; then
+	ln -s "$TESTS/../man" man
+	mkdir bin && cp "$PERF_GPU" bin/
+	check_status "help record" 0 env PAGER=cat MANPAGER=cat bin/perf-gpu help record
+	expect_match "help record is its page" 'perf-gpu.record' "$(head -n 3 out)"
+else
+	skip_one "help record" "need man, groff and the page"
+fi
