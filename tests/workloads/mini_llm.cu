@@ -39,7 +39,7 @@
 #define ROWS_PER_BLOCK 8 /* of a matmul: one warp each */
 
 /* Each of these is to be seen in a stack, whatever the optimizer thinks. */
-#define NOINLINE __attribute__((noinline))
+#define NOINLINE __attribute__((noinline, noclone))
 
 #define CHECK(call)                                                  \
 	do {                                                         \
