@@ -4,10 +4,12 @@
 ##
 ##   make                  build into build/
 ##   make install          into $(DESTDIR)$(prefix)
-##   make check            install what is missing where allowed, build, run all tests
-##   make demo             likewise, then record the demo program and report
+##   make check            install what is missing where allowed, build, run all tests;
+##                         TESTS="install log" runs those with such names
+##   make check-unit       only the tests that need no root, no GPU and no stand-in for it
+##   make demo             like check, but record the demo program and report
 ##   make bench            measure what recording costs a launch
-##   make fixtures         check the recordings under tests/data
+##   make fixtures         record the workloads on this machine's GPU
 ##   make update-fixtures  regenerate expected outputs; review the diff
 ##   make fuzz             build the fuzz targets (clang)
 ##   make format           format the C code; format-check: only look
@@ -49,7 +51,7 @@ MAKEFLAGS += --no-print-directory
 endif
 
 # What runs anything of the tests sets up first; what builds looks for features.
-SETUP_GOALS := check demo bench fuzz
+SETUP_GOALS := check check-unit demo bench fuzz
 PLAIN_GOALS := clean help format format-check
 GOALS       := $(or $(MAKECMDGOALS),all)
 
@@ -225,11 +227,12 @@ $(FUZZ_TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/fuzz/corpus_main.
 
 TEST_ENV := O=$(abspath $(O)) SAN='$(SAN)' CC='$(CC)'
 
-.PHONY: check demo bench fixtures update-fixtures test-programs
-test-programs: all $(UNIT_TESTS) $(FUZZ_TESTS) $(TEST_ALL)
-
-check: test-programs
+.PHONY: check check-unit demo bench fixtures update-fixtures
+check: all $(UNIT_TESTS) $(FUZZ_TESTS) $(TEST_ALL)
 	$(Q)$(TEST_ENV) tests/run.sh $(TESTS)
+
+check-unit: all $(UNIT_TESTS) $(FUZZ_TESTS)
+	$(Q)$(TEST_ENV) tests/run.sh unit/ fuzz/
 
 demo: all $(TEST_ALL)
 	$(Q)$(TEST_ENV) scripts/demo.sh
@@ -238,7 +241,7 @@ bench: all $(TEST_ALL)
 	$(Q)$(TEST_ENV) tests/bench/run.sh
 
 fixtures: all $(TEST_ALL)
-	$(Q)$(TEST_ENV) scripts/update-fixtures.sh --check
+	$(Q)$(TEST_ENV) scripts/gpu-run.sh
 
 update-fixtures: all $(TEST_ALL)
 	$(Q)$(TEST_ENV) scripts/update-fixtures.sh
@@ -285,8 +288,8 @@ format-check:
 
 # By name: O may be a folder with other things in it.
 clean:
-	$(Q)rm -rf $(addprefix $(O)/,bpf fake_cuda fuzz include lib libperf obj tests perf-gpu \
-		features.mk flags)
+	$(Q)rm -rf $(addprefix $(O)/,bpf bundle demo fake_cuda fuzz gpu-run include lib libperf obj \
+		tests perf-gpu features.mk flags)
 	$(Q)if [ -d $(O) ]; then rmdir --ignore-fail-on-non-empty $(O); fi
 
 help:
