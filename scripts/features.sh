@@ -253,10 +253,11 @@ write_features()
 		fi
 		printf '...%30s: [ OFF ]\n' "$name"
 		missing+=" $name"
-		if [ "$debian" != - ]; then
+		[ "$debian" = - ] && continue
+		# One package may bring several.
+		[[ " $missing_debian " == *" ${debian%%|*} "* ]] ||
 			missing_debian+=" ${debian%%|*}"
-			missing_fedora+=" $fedora"
-		fi
+		missing_fedora+=" $fedora"
 	done <<<"$requirements"
 	if [ -n "$missing" ]; then
 		say_what_is_missing "${missing_debian# }" "${missing_fedora# }" "${missing# }" >&2
