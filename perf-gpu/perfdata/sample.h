@@ -38,7 +38,8 @@ struct perfdata_sample {
  * perfdata_sample__parse - read a PERF_RECORD_SAMPLE
  * @attr:  what the sample was taken with. Known sample_type bits: IDENTIFIER
  *         IP TID TIME ADDR ID STREAM_ID CPU PERIOD READ CALLCHAIN RAW REGS_USER
- *         STACK_USER WEIGHT DATA_SRC TRANSACTION PHYS_ADDR; those from READ on
+ *         BRANCH_STACK STACK_USER WEIGHT WEIGHT_STRUCT DATA_SRC TRANSACTION
+ *         REGS_INTR PHYS_ADDR CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE AUX; those
  *         that have no member above are checked and skipped.
  * @event: the record; event->size bytes are readable
  * @ret:   written on success only
@@ -52,18 +53,20 @@ int perfdata_sample__parse(const struct perf_event_attr *attr,
 
 /**
  * perfdata_sample__write - make a PERF_RECORD_SAMPLE
- * @attr:   as above; READ, WEIGHT, DATA_SRC, ... can't be written
+ * @attr:   as above; READ, BRANCH_STACK and what is behind STACK_USER can't be
+ *          written
  * @sample: what to write; sample->misc becomes the header's misc
  * @buf:    8-byte aligned, receives the record
  * @size:   bytes of @buf
  *
  * Return: the record's size in bytes, -ENOSPC if it is larger than @size or
  * than a record can be (65,535), -ENOTSUP for a sample_type bit that can't be
- * written, -EINVAL for raw data whose size + 4 is not a multiple of 8.
+ * written, -EINVAL for raw data whose size + 4 is not a multiple of 8 or a
+ * user_state that the attr doesn't fit. A user_state of NULL is written as no
+ * registers and no stack.
  */
 int perfdata_sample__write(const struct perf_event_attr *attr,
-			   const struct perfdata_sample *sample, void *buf,
-			   size_t size);
+			   const struct perfdata_sample *sample, void *buf, size_t size);
 
 /**
  * perfdata_sample__parse_id - read the sample_id that trails a kernel record
@@ -86,5 +89,13 @@ int perfdata_sample__parse_id(const struct perf_event_attr *attr,
  */
 size_t perfdata_sample__write_id(const struct perf_event_attr *attr,
 				 const struct perfdata_sample *id, void *buf);
+
+/*
+ * Where a record says whose it is, in words of 8 bytes: in a sample from behind
+ * its header (0 is the first), in the others from the end of the record (1 is
+ * the last). -ENOENT if the attr has no id in it.
+ */
+int perfdata_sample__id_word(const struct perf_event_attr *attr);
+int perfdata_sample__id_word_from_end(const struct perf_event_attr *attr);
 
 #endif
