@@ -22,7 +22,8 @@ struct perfdata_writer;
 
 /**
  * perfdata_writer__open - create the temporary file, mode 0600
- * @path: where the file will be once committed; kept as a copy
+ * @path: where the file will be once committed; kept as a copy. What is there
+ *        now, if anything, must be a regular file: others can't be renamed onto
  * @ret:  released by perfdata_writer__close(); written on success only
  *
  * Return: 0 or a negative errno, printed.
@@ -31,16 +32,15 @@ int perfdata_writer__open(const char *path, struct perfdata_writer **ret);
 
 /**
  * perfdata_writer__add_event - declare an event, before the first record
- * @attr:   copied
+ * @attr:   copied, as far as perf 6.1 knows it (PERF_ATTR_SIZE_VER7)
  * @ids:    copied; what samples carry as IDENTIFIER
  * @name:   copied; HEADER_EVENT_DESC's name for it
  *
  * Return: 0, -EBUSY after the first record, -ENOMEM.
  */
 int perfdata_writer__add_event(struct perfdata_writer *writer,
-			       const struct perf_event_attr *attr,
-			       const uint64_t *ids, uint32_t nr_ids,
-			       const char *name);
+			       const struct perf_event_attr *attr, const uint64_t *ids,
+			       uint32_t nr_ids, const char *name);
 
 /* Append a whole record (event->size bytes, a multiple of 8). 0 or -errno, printed. */
 int perfdata_writer__write(struct perfdata_writer *writer,
@@ -53,9 +53,8 @@ int perfdata_writer__write(struct perfdata_writer *writer,
  *
  * Return: 0, -ENOMEM, -EINVAL for a bit past 255.
  */
-int perfdata_writer__set_feature(struct perfdata_writer *writer,
-				 unsigned int feature, const void *data,
-				 size_t bytes);
+int perfdata_writer__set_feature(struct perfdata_writer *writer, unsigned int feature,
+				 const void *data, size_t bytes);
 /* The same for a feature that is one string (HOSTNAME, ...). */
 int perfdata_writer__set_feature_string(struct perfdata_writer *writer,
 					unsigned int feature, const char *text);
