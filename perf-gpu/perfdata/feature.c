@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes header features. */
+#include "perfdata/feature.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perfdata/format.h"
+
+#define CLOCK_DATA_VERSION 1
+#define NS_PER_S	   1000000000ull
+
+/* Give the feature to the writer, and the buffer's memory back. */
+static int set_and_release(struct perfdata_writer *writer, unsigned int feature,
+			   struct perfdata_buffer *buffer)
+{
+	int err = -ENOMEM;
+
+	if (!buffer->no_memory)
+		err = perfdata_writer__set_feature(writer, feature, buffer->data,
+						   buffer->nr_bytes);
+	perfdata_buffer__release(buffer);
+	return err;
+}
+
+static int set_names(struct perfdata_writer *writer)
+{
+	struct utsname names;
+	int err;
+
+	if (uname(&names) < 0)
+		return 0;
+	err = perfdata_writer__set_feature_string(writer, HEADER_HOSTNAME,
+						  names.nodename);
+	if (!err)
+		err = perfdata_writer__set_feature_string(writer, HEADER_OSRELEASE,
+							  names.release);
+	if (!err)
+		err = perfdata_writer__set_feature_string(writer, HEADER_ARCH,
+							  names.machine);
+	return err;
+}
+
+static int set_nr_cpus(struct perfdata_writer *writer)
+{
+	struct perfdata_buffer buffer = {0};
+	long nr_configured = sysconf(_SC_NPROCESSORS_CONF);
+	long nr_online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (nr_configured <= 0 || nr_online <= 0)
+		return 0;
+	perfdata_buffer__add_u32(&buffer, (uint32_t)nr_configured);
+	perfdata_buffer__add_u32(&buffer, (uint32_t)nr_online);
+	return set_and_release(writer, HEADER_NRCPUS, &buffer);
+}
+
+static int set_total_memory(struct perfdata_writer *writer)
+{
+	struct perfdata_buffer buffer = {0};
+	long nr_pages = sysconf(_SC_PHYS_PAGES);
+	long page_bytes = sysconf(_SC_PAGESIZE);
+
+	if (nr_pages <= 0 || page_bytes <= 0)
+		return 0;
+	perfdata_buffer__add_u64(&buffer,
+				 (uint64_t)nr_pages * ((uint64_t)page_bytes / 1024));
+	return set_and_release(writer, HEADER_TOTAL_MEM, &buffer);
+}
+
+/* The first "model name : ..." of /proc/cpuinfo, which not all machines have. */
+static int set_cpu_description(struct perfdata_writer *writer)
+{
+	static const char key[] = "model name";
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	size_t line_bytes = 0;
+	char *line = NULL;
+	int err = 0;
+
+	if (!file)
+		return 0;
+	while (getline(&line, &line_bytes, file) > 0) {
+		const char *colon = strchr(line, ':');
+
+		if (strncmp(line, key, strlen(key)) != 0 || !colon)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		colon += 1 + strspn(colon + 1, " \t");
+		err = perfdata_writer__set_feature_string(writer, HEADER_CPUDESC, colon);
+		break;
+	}
+	free(line);
+	fclose(file);
+	return err;
+}
+
+int perfdata_feature__set_machine(struct perfdata_writer *writer)
+{
+	int err;
+
+	err = set_names(writer);
+	if (!err)
+		err = set_nr_cpus(writer);
+	if (!err)
+		err = set_total_memory(writer);
+	if (!err)
+		err = set_cpu_description(writer);
+	return err;
+}
+
+int perfdata_feature__set_cmdline(struct perfdata_writer *writer, const char *program,
+				  int nr_args, const char *const *args)
+{
+	struct perfdata_buffer buffer = {0};
+
+	perfdata_buffer__add_u32(&buffer, (uint32_t)nr_args + 1);
+	perfdata_buffer__add_string(&buffer, program);
+	for (int i = 0; i < nr_args; i++)
+		perfdata_buffer__add_string(&buffer, args[i]);
+	return set_and_release(writer, HEADER_CMDLINE, &buffer);
+}
+
+int perfdata_feature__set_sample_time(struct perfdata_writer *writer, uint64_t first_ns,
+				      uint64_t last_ns)
+{
+	struct perfdata_buffer buffer = {0};
+
+	perfdata_buffer__add_u64(&buffer, first_ns);
+	perfdata_buffer__add_u64(&buffer, last_ns);
+	return set_and_release(writer, HEADER_SAMPLE_TIME, &buffer);
+}
+
+int perfdata_feature__set_clock(struct perfdata_writer *writer, uint32_t clockid,
+				uint64_t wall_ns, uint64_t clock_ns)
+{
+	struct perfdata_buffer buffer = {0};
+	struct timespec resolution = {.tv_nsec = 1};
+	int err;
+
+	/* A clock that can't be asked: 1 ns, what all of Linux's perf clocks have */
+	clock_getres((clockid_t)clockid, &resolution);
+	perfdata_buffer__add_u64(&buffer, (uint64_t)resolution.tv_sec * NS_PER_S +
+						  (uint64_t)resolution.tv_nsec);
+	err = set_and_release(writer, HEADER_CLOCKID, &buffer);
+	if (err)
+		return err;
+	perfdata_buffer__add_u32(&buffer, CLOCK_DATA_VERSION);
+	perfdata_buffer__add_u32(&buffer, clockid);
+	perfdata_buffer__add_u64(&buffer, wall_ns);
+	perfdata_buffer__add_u64(&buffer, clock_ns);
+	return set_and_release(writer, HEADER_CLOCK_DATA, &buffer);
+}
+
+void perfdata_feature__add_build_id(struct perfdata_buffer *table, uint16_t misc,
+				    const void *id, size_t id_bytes, const char *path)
+{
+	size_t path_bytes = strlen(path) + 1;
+	size_t pad_bytes = -path_bytes % PERFDATA_STRING_ALIGN;
+	size_t record_bytes = sizeof(struct perfdata_build_id) + path_bytes + pad_bytes;
+	struct perfdata_build_id entry = {
+		.header = {.type = PERFDATA_RECORD_HEADER_BUILD_ID,
+			   .misc = misc | PERFDATA_MISC_BUILD_ID_SIZE,
+			   .size = (uint16_t)record_bytes},
+		.pid = -1,
+	};
+
+	if (record_bytes > UINT16_MAX)
+		return;
+	if (id_bytes > sizeof(entry.id))
+		id_bytes = sizeof(entry.id);
+	memcpy(entry.id, id, id_bytes);
+	entry.id_bytes = (uint8_t)id_bytes;
+	perfdata_buffer__add(table, &entry, sizeof(entry));
+	perfdata_buffer__add(table, path, path_bytes);
+	perfdata_buffer__add_zeros(table, pad_bytes);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Header features that are more than a string: what is in them, as perf lays it
+ * out (perfdata/format.h). One thread.
+ *
+ * All return 0 or -ENOMEM, and print nothing.
+ */
+#ifndef PERF_GPU_PERFDATA_FEATURE_H
+#define PERF_GPU_PERFDATA_FEATURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "perfdata/buffer.h"
+#include "perfdata/writer.h"
+
+/**
+ * perfdata_feature__set_machine - what the machine we run on is
+ *
+ * HOSTNAME, OSRELEASE, ARCH, NRCPUS, CPUDESC and TOTAL_MEM; those that the
+ * system doesn't tell are left out, as perf does.
+ */
+int perfdata_feature__set_machine(struct perfdata_writer *writer);
+
+/**
+ * perfdata_feature__set_cmdline - CMDLINE: the words of the recording command
+ * @program: path of our own executable; what perf puts first
+ * @nr_args, @args: argv[0] and so on
+ */
+int perfdata_feature__set_cmdline(struct perfdata_writer *writer, const char *program,
+				  int nr_args, const char *const *args);
+
+/* SAMPLE_TIME: times of the first and of the last sample. */
+int perfdata_feature__set_sample_time(struct perfdata_writer *writer, uint64_t first_ns,
+				      uint64_t last_ns);
+
+/**
+ * perfdata_feature__set_clock - CLOCKID and CLOCK_DATA
+ * @clockid: the clock of the samples' times, CLOCK_MONOTONIC, ...
+ * @wall_ns, @clock_ns: CLOCK_REALTIME and that clock, read at the same moment
+ */
+int perfdata_feature__set_clock(struct perfdata_writer *writer, uint32_t clockid,
+				uint64_t wall_ns, uint64_t clock_ns);
+
+/**
+ * perfdata_feature__add_build_id - one more file of BUILD_ID
+ * @table:    given to perfdata_writer__set_feature(.., HEADER_BUILD_ID, ..)
+ *            when it has all files; tells whether there was memory
+ * @misc:     PERF_RECORD_MISC_USER, or _KERNEL for the kernel and its modules
+ * @id, @id_bytes: the build id; what is past 20 bytes is cut off, as perf does
+ * @path:     the name the file has in MMAP records; left out if longer than a
+ *            record can be
+ */
+void perfdata_feature__add_build_id(struct perfdata_buffer *table, uint16_t misc,
+				    const void *id, size_t id_bytes, const char *path);
+
+#endif
