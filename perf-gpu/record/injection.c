@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/injection.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/log.h"
+
+/* What the CUDA driver loads within the first cuInit() of a process */
+#define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
+
+static const char *const call_graph_names[] = {
+	[CALL_GRAPH_UNWIND] = "unwind",
+	[CALL_GRAPH_FP] = "fp",
+	[CALL_GRAPH_DWARF] = "dwarf",
+};
+
+int injection__check(void)
+{
+	const char *other = getenv(INJECTION_VARIABLE);
+
+	if (!other || !*other)
+		return 0;
+	pr_err(INJECTION_VARIABLE
+	       " is set to %s: another profiler has the only place that "
+	       "CUDA has for one; unset it",
+	       other);
+	return -EBUSY;
+}
+
+static __attribute__((format(printf, 2, 3))) void add(struct injection *injection,
+						      const char *fmt, ...)
+{
+	char **variable = injection->environment;
+	va_list args;
+
+	while (*variable)
+		variable++;
+	va_start(args, fmt);
+	if (vasprintf(variable, fmt, args) < 0)
+		*variable = NULL;
+	va_end(args);
+}
+
+int injection__init(const char *library, const struct spool *spool, uint64_t session,
+		    enum call_graph call_graph, const struct probe_facts *facts,
+		    struct injection *ret)
+{
+	struct injection injection = {};
+
+	add(&injection, INJECTION_VARIABLE "=%s", library);
+	add(&injection, "PERF_GPU_SPOOL=%s", spool->path);
+	add(&injection, "PERF_GPU_SESSION=%016llx", (unsigned long long)session);
+	add(&injection, "PERF_GPU_CALL_GRAPH=%s", call_graph_names[call_graph]);
+	add(&injection, "PERF_GPU_MARKER=%s", facts->is_quick_nop5 ? "nop5" : "nop1");
+	if (!injection.environment[INJECTION_NR_VARIABLES - 1]) {
+		pr_err("no memory for the command's environment");
+		injection__release(&injection);
+		return -ENOMEM;
+	}
+	*ret = injection;
+	return 0;
+}
+
+void injection__release(struct injection *injection)
+{
+	for (size_t i = 0; i < INJECTION_NR_VARIABLES; i++) {
+		free(injection->environment[i]);
+		injection->environment[i] = NULL;
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+static const int taken_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+
+int signals__open(struct signals *ret)
+{
+	struct signals signals;
+	sigset_t set;
+	int err;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(taken_signals) / sizeof(*taken_signals); i++) {
+		struct sigaction action;
+
+		/* Blocked, an ignored signal would arrive after all. */
+		if (!sigaction(taken_signals[i], NULL, &action) &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(&set, taken_signals[i]);
+	}
+	signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals.fd < 0) {
+		err = -errno;
+		pr_err("can't watch for signals: signalfd: %s", strerror(-err));
+		return err;
+	}
+	sigprocmask(SIG_BLOCK, &set, &signals.caller_mask);
+	*ret = signals;
+	return 0;
+}
+
+bool signals__read(struct signals *signals, int *ret_pass_on)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals->fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	if (info.ssi_code == SI_KERNEL || info.ssi_signo == SIGPIPE ||
+	    info.ssi_signo == SIGXFSZ)
+		*ret_pass_on = 0;
+	else if (info.ssi_signo == SIGINT)
+		/* perf too ends its command with SIGTERM when it is interrupted. */
+		*ret_pass_on = SIGTERM;
+	else
+		*ret_pass_on = (int)info.ssi_signo;
+	return true;
+}
+
+void signals__close(struct signals *signals)
+{
+	if (signals->fd < 0)
+		return;
+	/* One that came after the command's end has nobody to go to. */
+	while (signals__read(signals, &(int){0}))
+		;
+	sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
+	close(signals->fd);
+	signals->fd = -1;
+}

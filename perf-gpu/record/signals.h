@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals to the recorder while a command runs: read from a file descriptor, so
+ * that there is no handler, and passed on where the command hasn't got them.
+ * One thread; one at a time.
+ */
+#ifndef PERF_GPU_RECORD_SIGNALS_H
+#define PERF_GPU_RECORD_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct signals {
+	int fd; /* readable when there is a signal */
+	sigset_t caller_mask;
+};
+
+/**
+ * signals__open - block SIGINT, SIGQUIT, SIGTERM and SIGHUP, and read them
+ *
+ * SIGPIPE and SIGXFSZ are blocked too: a failed write has its errno, and must not
+ * end the recorder. A signal that it was started with as ignored (nohup) stays
+ * so. The command must be started with @ret->caller_mask.
+ *
+ * Return: 0 or a negative errno, printed.
+ */
+int signals__open(struct signals *ret);
+
+/**
+ * signals__read - the next signal that came
+ * @ret_pass_on: what to send to the command; 0 for nothing: a signal that the
+ *               terminal sent has reached the command as well, which decides
+ *
+ * Return: true if there was one.
+ */
+bool signals__read(struct signals *signals, int *ret_pass_on);
+
+void signals__close(struct signals *signals);
+
+#endif
