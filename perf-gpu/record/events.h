@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The two events of a recording: what the kernel is asked for, and what perf.data
+ * says. They differ where the recorder adds to the kernel's samples.
+ */
+#ifndef PERF_GPU_RECORD_EVENTS_H
+#define PERF_GPU_RECORD_EVENTS_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+enum call_graph {
+	CALL_GRAPH_UNWIND, /* the injected library walks the stack */
+	CALL_GRAPH_FP, /* the kernel does, by frame pointers */
+	CALL_GRAPH_DWARF, /* the stack is copied; perf walks it later */
+};
+
+#define CALL_GRAPH_DWARF_BYTES	   8192 /* perf's default */
+#define CALL_GRAPH_MAX_DWARF_BYTES 65528 /* perf's and the kernel's limit */
+
+/* What samples of perf.data carry as IDENTIFIER; unique within the file. */
+#define LAUNCH_EVENT_ID	  1
+#define SIDEBAND_EVENT_ID 2
+
+struct stack_config {
+	enum call_graph call_graph;
+	uint32_t dwarf_bytes; /* CALL_GRAPH_DWARF: multiple of 8 */
+};
+
+/**
+ * launch_event__init - the BPF_OUTPUT event that launches go through
+ * @ring:    for the kernel: without the callchain that the library walks
+ * @file:    for perf.data
+ * @session: config1 of @file, by which a sidecar is known to belong to it
+ */
+void launch_event__init(const struct stack_config *stack, uint64_t session,
+			struct perf_event_attr *ring, struct perf_event_attr *file);
+
+/* The dummy event that says what is mapped, forked and executed; the same for both. */
+void sideband_event__init(struct perf_event_attr *attr);
+
+#endif

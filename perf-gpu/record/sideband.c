@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/sideband.h"
+
+#include <errno.h>
+#include <perf/core.h>
+#include <perf/cpumap.h>
+#include <perf/event.h>
+#include <perf/evlist.h>
+#include <perf/evsel.h>
+#include <perf/mmap.h>
+#include <perf/threadmap.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+/* About 3,000 mappings a CPU between two drains, 100 ms apart at most */
+#define SIDEBAND_RING_BYTES (512u << 10)
+
+struct sideband {
+	struct perf_evlist *evlist;
+	struct perf_cpu_map *cpus;
+	struct perf_thread_map *threads;
+	sideband_handler_fn *handle;
+	void *ctx;
+	uint64_t nr_lost;
+};
+
+static int print_libperf(enum libperf_print_level level, const char *fmt, va_list args)
+{
+	char *text;
+
+	(void)level;
+	if (log_verbosity < 1 || vasprintf(&text, fmt, args) < 0)
+		return 0;
+	text[strcspn(text, "\n")] = '\0';
+	pr_debug("%s", text);
+	free(text);
+	return 0;
+}
+
+static int make_evlist(struct sideband *sideband, pid_t pid,
+		       const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	struct perf_evsel *evsel;
+
+	copy.watermark = 1;
+	copy.wakeup_watermark = SIDEBAND_RING_BYTES / 4;
+	sideband->evlist = perf_evlist__new();
+	sideband->cpus = perf_cpu_map__new(NULL);
+	sideband->threads = perf_thread_map__new_array(1, &pid);
+	evsel = perf_evsel__new(&copy);
+	if (!sideband->evlist || !sideband->cpus || !sideband->threads || !evsel) {
+		perf_evsel__delete(evsel);
+		pr_err("no memory for the side-band event");
+		return -ENOMEM;
+	}
+	perf_evlist__add(sideband->evlist, evsel);
+	perf_evlist__set_maps(sideband->evlist, sideband->cpus, sideband->threads);
+	return 0;
+}
+
+int sideband__open(pid_t pid, const struct perf_event_attr *attr,
+		   sideband_handler_fn *handle, void *ctx, struct sideband **ret)
+{
+	struct sideband *sideband;
+	int err;
+
+	libperf_init(print_libperf);
+	sideband = calloc(1, sizeof(*sideband));
+	if (!sideband)
+		return -ENOMEM;
+	sideband->handle = handle;
+	sideband->ctx = ctx;
+	err = make_evlist(sideband, pid, attr);
+	if (err)
+		goto out;
+	err = perf_evlist__open(sideband->evlist);
+	if (err) {
+		pr_err("can't open the side-band event on process %d: perf_event_open: "
+		       "%s; see kernel.perf_event_paranoid, and whether this is a "
+		       "container that filters it",
+		       (int)pid, strerror(-err));
+		goto out;
+	}
+	/* libperf has -1 for every failure, and errno for its reason. */
+	if (perf_evlist__mmap(sideband->evlist,
+			      (int)(SIDEBAND_RING_BYTES / sysconf(_SC_PAGESIZE)))) {
+		err = errno ? -errno : -ENOMEM;
+		pr_err("can't map the side-band rings: %s; raise "
+		       "kernel.perf_event_mlock_kb",
+		       strerror(-err));
+		goto out;
+	}
+	*ret = sideband;
+	return 0;
+out:
+	sideband__close(sideband);
+	return err;
+}
+
+static uint64_t lost_records(const union perf_event *event)
+{
+	return event->header.size >= sizeof(event->lost) ? event->lost.lost : 1;
+}
+
+/*
+ * No perf_mmap__read_done(), which is for rings that overwrite: it would skip a
+ * record that comes after the last look.
+ */
+static int drain_map(struct sideband *sideband, struct perf_mmap *map)
+{
+	const union perf_event *event;
+	int err = 0;
+
+	if (perf_mmap__read_init(map) < 0)
+		return 0;
+	while (!err && (event = perf_mmap__read_event(map))) {
+		/* libperf copies no more than this of one that wraps around. */
+		if (event->header.size > sizeof(*event))
+			sideband->nr_lost++;
+		else if (event->header.type == PERF_RECORD_LOST)
+			sideband->nr_lost += lost_records(event);
+		else
+			err = sideband->handle(sideband->ctx, &event->header);
+		perf_mmap__consume(map);
+	}
+	return err;
+}
+
+int sideband__drain(struct sideband *sideband)
+{
+	struct perf_mmap *map;
+	int err = 0;
+
+	perf_evlist__for_each_mmap(sideband->evlist, map, false)
+	{
+		err = drain_map(sideband, map);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+uint64_t sideband__nr_lost(const struct sideband *sideband)
+{
+	return sideband->nr_lost;
+}
+
+void sideband__close(struct sideband *sideband)
+{
+	if (!sideband)
+		return;
+	perf_evlist__delete(sideband->evlist);
+	perf_thread_map__put(sideband->threads);
+	perf_cpu_map__put(sideband->cpus);
+	free(sideband);
+}
