@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "launch_event.h"
+#include "perfdata/format.h"
+#include "perfdata/sample.h"
+#include "perfdata/writer.h"
+#include "record/build_ids.h"
+#include "util/log.h"
+
+/* A record's size has 16 bits. */
+#define MAX_RECORD_BYTES 65536
+
+/* The kernel's PID_MAX_LIMIT on 64-bit machines */
+#define MAX_PIDS (4u << 20)
+
+/* Padding that makes a sample's raw part, with its u32 size, a multiple of 8 */
+#define RAW_PAD 4
+
+/* What follows the header of PERF_RECORD_MMAP2 (linux/perf_event.h) */
+struct mmap2_event {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char filename[];
+};
+
+struct output {
+	struct perfdata_writer *writer;
+	struct build_ids *build_ids;
+	struct output_config config;
+	struct perf_event_attr ring_attr;
+	struct perf_event_attr launch_attr;
+	struct perf_event_attr sideband_attr;
+	struct output_counts counts;
+	uint64_t first_ns, last_ns;
+	uint64_t *launching_pids; /* bitmap of MAX_PIDS */
+	uint64_t record[MAX_RECORD_BYTES / sizeof(uint64_t)];
+};
+
+static int add_events(struct output *output)
+{
+	const uint64_t launch_id = LAUNCH_EVENT_ID, sideband_id = SIDEBAND_EVENT_ID;
+	int err;
+
+	err = perfdata_writer__add_event(output->writer, &output->launch_attr, &launch_id,
+					 1, "gpu-launch");
+	if (err)
+		return err;
+	return perfdata_writer__add_event(output->writer, &output->sideband_attr,
+					  &sideband_id, 1, "dummy:u");
+}
+
+int output__open(const struct output_config *config, struct output **ret)
+{
+	struct output *output;
+	int err = -ENOMEM;
+
+	output = calloc(1, sizeof(*output));
+	if (!output)
+		goto out;
+	output->config = *config;
+	output->first_ns = UINT64_MAX;
+	launch_event__init(&config->stack, config->session, &output->ring_attr,
+			   &output->launch_attr);
+	sideband_event__init(&output->sideband_attr);
+	output->launching_pids = calloc(MAX_PIDS / 64, sizeof(uint64_t));
+	if (!output->launching_pids || build_ids__new(&output->build_ids))
+		goto out;
+	err = perfdata_writer__open(config->path, &output->writer);
+	if (err)
+		goto out_printed;
+	err = add_events(output);
+	if (!err)
+		err = features__set(output->writer, config->argv, &config->clock);
+	if (err)
+		goto out;
+	*ret = output;
+	return 0;
+out:
+	pr_err("can't begin %s: %s", config->path, strerror(-err));
+out_printed:
+	output__close(output);
+	return err;
+}
+
+const struct perf_event_attr *output__ring_attr(const struct output *output)
+{
+	return &output->ring_attr;
+}
+
+const struct perf_event_attr *output__sideband_attr(const struct output *output)
+{
+	return &output->sideband_attr;
+}
+
+static void count_launch(struct output *output, const struct perfdata_sample *sample)
+{
+	output->counts.nr_launches++;
+	if (sample->time_ns < output->first_ns)
+		output->first_ns = sample->time_ns;
+	if (sample->time_ns > output->last_ns)
+		output->last_ns = sample->time_ns;
+	if (sample->pid < MAX_PIDS) {
+		uint64_t *word = &output->launching_pids[sample->pid / 64];
+		uint64_t bit = 1ull << sample->pid % 64;
+
+		output->counts.nr_processes += !(*word & bit);
+		*word |= bit;
+	}
+}
+
+/*
+ * Make a callchain of what the library has walked. Addresses that no user code has
+ * end it: perf would take some of them for PERF_CONTEXT_* markers.
+ *
+ * @ret: room for LAUNCH_MAX_FRAMES + 1. Return: how many entries it has.
+ */
+static uint64_t make_callchain(uint64_t marker_ip, const void *frames, uint32_t nr_frames,
+			       uint64_t *ret)
+{
+	uint64_t nr = 0;
+
+	ret[nr++] = PERF_CONTEXT_USER;
+	for (uint32_t i = 0; i < nr_frames; i++) {
+		uint64_t frame;
+
+		memcpy(&frame, (const char *)frames + i * sizeof(frame), sizeof(frame));
+		if (!frame || frame > INT64_MAX)
+			break;
+		ret[nr++] = frame;
+	}
+	if (nr == 1)
+		ret[nr++] = marker_ip;
+	return nr;
+}
+
+static int write_broken(struct output *output)
+{
+	output->counts.nr_broken++;
+	return 0;
+}
+
+int output__launch(void *ctx, const struct perf_event_header *event)
+{
+	uint64_t callchain[LAUNCH_MAX_FRAMES + 1];
+	struct output *output = ctx;
+	struct {
+		struct launch_event launch;
+		char pad[RAW_PAD];
+	} __attribute__((packed)) raw = {};
+	struct perfdata_sample sample;
+	int err;
+
+	if (perfdata_sample__parse(&output->ring_attr, event, &sample) ||
+	    sample.raw_bytes < sizeof(raw.launch))
+		return write_broken(output);
+	memcpy(&raw.launch, sample.raw, sizeof(raw.launch));
+	if (raw.launch.nr_frames > LAUNCH_MAX_FRAMES ||
+	    raw.launch.nr_frames >
+		    (sample.raw_bytes - sizeof(raw.launch)) / sizeof(uint64_t))
+		return write_broken(output);
+
+	if (output->config.stack.call_graph == CALL_GRAPH_UNWIND) {
+		const char *frames = (const char *)sample.raw + sizeof(raw.launch);
+
+		sample.nr_ips = make_callchain(sample.ip, frames, raw.launch.nr_frames,
+					       callchain);
+		sample.ips = callchain;
+		sample.ip = callchain[1];
+	}
+	raw.launch.nr_frames = 0;
+	sample.id = LAUNCH_EVENT_ID;
+	sample.raw = &raw;
+	sample.raw_bytes = sizeof(raw);
+	err = perfdata_sample__write(&output->launch_attr, &sample, output->record,
+				     sizeof(output->record));
+	if (err < 0)
+		return write_broken(output);
+	count_launch(output, &sample);
+	return perfdata_writer__write(output->writer,
+				      (struct perf_event_header *)output->record);
+}
+
+/* Is it a mapping to leave out? Else its file is remembered. */
+static bool is_unwanted_mapping(struct output *output,
+				const struct perf_event_header *event)
+{
+	const struct mmap2_event *mmap2 = (const struct mmap2_event *)event;
+	size_t room;
+
+	if (event->type != PERF_RECORD_MMAP2)
+		return false;
+	if (event->size <= sizeof(*mmap2))
+		return true;
+	room = event->size - sizeof(*mmap2);
+	if (strnlen(mmap2->filename, room) == room)
+		return true;
+	/* The kernel's own for optimized uprobes; hotspot can't place it. */
+	if (!strcmp(mmap2->filename, "[uprobes-trampoline]"))
+		return true;
+	if (mmap2->prot & PROT_EXEC)
+		build_ids__add(output->build_ids, mmap2->filename);
+	return false;
+}
+
+int output__sideband(void *ctx, const struct perf_event_header *event)
+{
+	struct output *output = ctx;
+	struct perfdata_sample id;
+	uint64_t trailing_id = SIDEBAND_EVENT_ID;
+
+	if (event->type == PERF_RECORD_SAMPLE || event->size % sizeof(uint64_t) ||
+	    perfdata_sample__parse_id(&output->sideband_attr, event, &id))
+		return write_broken(output);
+	if (is_unwanted_mapping(output, event))
+		return 0;
+	/* IDENTIFIER is the last of the trailing sample_id. */
+	memcpy(output->record, event, event->size);
+	memcpy((char *)output->record + event->size - sizeof(trailing_id), &trailing_id,
+	       sizeof(trailing_id));
+	return perfdata_writer__write(output->writer,
+				      (struct perf_event_header *)output->record);
+}
+
+int output__finish_round(struct output *output)
+{
+	const struct perf_event_header event = {
+		.type = PERFDATA_RECORD_FINISHED_ROUND,
+		.size = sizeof(event),
+	};
+
+	return perfdata_writer__write(output->writer, &event);
+}
+
+struct output_counts output__counts(const struct output *output)
+{
+	struct output_counts counts = output->counts;
+
+	counts.bytes = perfdata_writer__bytes(output->writer);
+	return counts;
+}
+
+static int set_build_ids(struct output *output)
+{
+	size_t nr_bytes;
+	void *table;
+	int err;
+
+	err = build_ids__table(output->build_ids, &table, &nr_bytes);
+	if (err || !table)
+		return err;
+	err = perfdata_writer__set_feature(output->writer, HEADER_BUILD_ID, table,
+					   nr_bytes);
+	free(table);
+	return err;
+}
+
+int output__commit(struct output *output)
+{
+	int err;
+
+	err = set_build_ids(output);
+	if (!err && output->counts.nr_launches)
+		err = features__set_sample_time(output->writer, output->first_ns,
+						output->last_ns);
+	if (err) {
+		pr_err("can't finish %s: %s", output->config.path, strerror(-err));
+		return err;
+	}
+	return perfdata_writer__commit(output->writer);
+}
+
+void output__close(struct output *output)
+{
+	if (!output)
+		return;
+	perfdata_writer__close(output->writer);
+	build_ids__delete(output->build_ids);
+	free(output->launching_pids);
+	free(output);
+}
