@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/log_scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+
+/* The records of a block; a record is only seen if all of it is within. */
+struct record_cursor {
+	const char *at;
+	size_t bytes_left;
+};
+
+/* Return: 1 for a record, 0 at the end, -EINVAL for a broken one. */
+static int record_cursor__next(struct record_cursor *cursor,
+			       const struct gpu_log_record **ret)
+{
+	const struct gpu_log_record *record = (const void *)cursor->at;
+
+	if (!cursor->bytes_left)
+		return 0;
+	if (cursor->bytes_left < sizeof(*record) || record->size < sizeof(*record) ||
+	    record->size % 8 || record->size > cursor->bytes_left)
+		return -EINVAL;
+	cursor->at += record->size;
+	cursor->bytes_left -= record->size;
+	*ret = record;
+	return 1;
+}
+
+void log_scan__begin_log(struct log_scan *scan)
+{
+	scan->pid = 0;
+	scan->nr_marked_of_log = 0;
+	memset(scan->comm, 0, sizeof(scan->comm));
+}
+
+static void add_sum(uint64_t *sum, uint64_t nr)
+{
+	if (__builtin_add_overflow(*sum, nr, sum))
+		*sum = UINT64_MAX;
+}
+
+static struct log_message *find_message(struct log_scan *scan, uint32_t severity,
+					const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < scan->nr_messages; i++) {
+		struct log_message *message = &scan->messages[i];
+
+		if (message->severity == severity && strlen(message->text) == bytes &&
+		    !memcmp(message->text, text, bytes))
+			return message;
+	}
+	return NULL;
+}
+
+static int scan_message(struct log_scan *scan, const struct gpu_log_message *record)
+{
+	size_t room = record->rec.size - sizeof(*record);
+	struct log_message *message;
+	size_t bytes;
+
+	if (record->nr_bytes > room)
+		return -EINVAL;
+	bytes = strnlen(record->text, record->nr_bytes);
+	if (record->severity >= GPU_LOG_ERROR)
+		scan->nr_errors++;
+	message = find_message(scan, record->severity, record->text, bytes);
+	if (message) {
+		message->nr_processes++;
+		return 0;
+	}
+	if (scan->nr_messages == LOG_SCAN_MAX_MESSAGES) {
+		scan->nr_messages_left_out++;
+		return 0;
+	}
+	message = &scan->messages[scan->nr_messages];
+	message->text = strndup(record->text, bytes);
+	if (!message->text)
+		return -ENOMEM;
+	message->severity = record->severity;
+	message->pid = scan->pid;
+	memcpy(message->comm, scan->comm, sizeof(message->comm));
+	message->nr_processes = 1;
+	scan->nr_messages++;
+	return 0;
+}
+
+/* A log can end more than once; the last end counts all launches. */
+static void scan_end(struct log_scan *scan, const struct gpu_log_end *end)
+{
+	if (end->nr_launches <= scan->nr_marked_of_log)
+		return;
+	add_sum(&scan->nr_marked, end->nr_launches - scan->nr_marked_of_log);
+	scan->nr_marked_of_log = end->nr_launches;
+}
+
+static int scan_record(struct log_scan *scan, const struct gpu_log_record *record)
+{
+	const void *any = record;
+
+	switch (record->type) {
+	case GPU_LOG_PROCESS: {
+		const struct gpu_log_process *process = any;
+
+		if (record->size < sizeof(*process))
+			return -EINVAL;
+		scan->pid = process->pid;
+		memcpy(scan->comm, process->comm, sizeof(scan->comm));
+		scan->comm[sizeof(scan->comm) - 1] = '\0';
+		return 0;
+	}
+	case GPU_LOG_KERNEL:
+		scan->nr_kernels++;
+		return 0;
+	case GPU_LOG_LOSS:
+		if (record->size < sizeof(struct gpu_log_loss))
+			return -EINVAL;
+		add_sum(&scan->nr_dropped,
+			((const struct gpu_log_loss *)any)->nr_records);
+		return 0;
+	case GPU_LOG_END:
+		if (record->size < sizeof(struct gpu_log_end))
+			return -EINVAL;
+		scan_end(scan, any);
+		return 0;
+	case GPU_LOG_MESSAGE:
+		if (record->size < sizeof(struct gpu_log_message))
+			return -EINVAL;
+		return scan_message(scan, any);
+	default:
+		return 0;
+	}
+}
+
+int log_scan__block(struct log_scan *scan, const void *payload, size_t bytes)
+{
+	struct record_cursor cursor = {.at = payload, .bytes_left = bytes};
+	const struct gpu_log_record *record;
+	int err;
+
+	while ((err = record_cursor__next(&cursor, &record)) > 0) {
+		err = scan_record(scan, record);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static void print_message(const struct log_message *message)
+{
+	const char *comm = *message->comm ? message->comm : "a process";
+
+	if (message->severity >= GPU_LOG_ERROR)
+		pr_err("%s (pid %u) is not recorded: %s", comm, message->pid,
+		       message->text);
+	else if (message->severity == GPU_LOG_WARNING)
+		pr_warning("%s (pid %u): %s", comm, message->pid, message->text);
+	else
+		pr_debug("%s (pid %u): %s", comm, message->pid, message->text);
+}
+
+void log_scan__print(const struct log_scan *scan)
+{
+	for (size_t i = 0; i < scan->nr_messages; i++) {
+		print_message(&scan->messages[i]);
+		if (scan->messages[i].nr_processes > 1 &&
+		    scan->messages[i].severity >= GPU_LOG_WARNING)
+			pr_warning("the same %llu times more",
+				   (unsigned long long)scan->messages[i].nr_processes -
+					   1);
+	}
+	if (scan->nr_messages_left_out)
+		pr_warning("%llu more messages are in the GPU records",
+			   (unsigned long long)scan->nr_messages_left_out);
+}
+
+void log_scan__release(struct log_scan *scan)
+{
+	for (size_t i = 0; i < scan->nr_messages; i++)
+		free(scan->messages[i].text);
+	scan->nr_messages = 0;
+}

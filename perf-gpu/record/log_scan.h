@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the recorder itself reads of the logs it collects: losses to tell of, and
+ * messages for the user. Nothing in a log is trusted. One thread.
+ */
+#ifndef PERF_GPU_RECORD_LOG_SCAN_H
+#define PERF_GPU_RECORD_LOG_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu_log.h"
+
+/* Different texts are kept up to this many; more are counted. */
+#define LOG_SCAN_MAX_MESSAGES 32
+
+/* One text, with the first process that said it. */
+struct log_message {
+	uint32_t severity; /* enum gpu_log_severity */
+	uint32_t pid;
+	char comm[16];
+	uint64_t nr_processes; /* that said it; or times, if one repeats it */
+	char *text;
+};
+
+struct log_scan {
+	uint64_t nr_kernels;
+	uint64_t nr_dropped; /* GPU records lost, by the logs' own account */
+	uint64_t nr_marked; /* launches of the processes that ended in order */
+	uint64_t nr_errors; /* processes, or times, that recording was given up */
+	struct log_message messages[LOG_SCAN_MAX_MESSAGES];
+	size_t nr_messages;
+	uint64_t nr_messages_left_out;
+	/* of the log that is read */
+	uint32_t pid;
+	char comm[16];
+	uint64_t nr_marked_of_log;
+};
+
+/* The next block is of another log. */
+void log_scan__begin_log(struct log_scan *scan);
+
+/**
+ * log_scan__block - read the records of a block
+ * @payload: 8-byte aligned
+ * @bytes:   of it
+ *
+ * Return: 0, or -EINVAL if records don't fill the block as they must; what
+ * precedes the broken one has been counted.
+ */
+int log_scan__block(struct log_scan *scan, const void *payload, size_t bytes);
+
+/* Print the messages, each text once. */
+void log_scan__print(const struct log_scan *scan);
+
+/* Free what it points to. */
+void log_scan__release(struct log_scan *scan);
+
+#endif
