@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perf-gpu record: run a command; perf.data and perf.data.gpu of its GPU work. */
+#include "builtin.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/parse.h"
+#include "record/record.h"
+#include "util/log.h"
+#include "util/usage.h"
+
+enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY };
+
+static const struct usage_option options[] = {
+	{'o', "output", "file", "write to <file> (perf.data), and to <file>.gpu"},
+	{OPT_CALL_GRAPH, "call-graph", "mode",
+	 "how stacks are walked: unwind (by libunwind, in the command; the default), fp "
+	 "(frame pointers), dwarf[,<bytes>] (the stack is copied: 8192 bytes, 65528 at "
+	 "most)"},
+	{'m', "mmap-pages", "pages",
+	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
+	 "(4M, less with more than 128 CPUs)"},
+	{'q', "quiet", NULL, "print errors only"},
+	{'v', "verbose", NULL, "print what is done, and libbpf's messages"},
+	{0},
+};
+
+static const struct usage usage = {
+	.command = "record",
+	.synopsis = "[<options>] [--] <command> [<args>]",
+	.summary = "Run a command, and record which stacks launch its GPU work",
+	.options = options,
+	.stops_at_operand = true,
+};
+
+static int take_call_graph(struct record_options *opts, const char *text)
+{
+	if (!parse__call_graph(text, &opts->stack))
+		return 0;
+	return usage__error(
+		&usage,
+		"--call-graph takes unwind, fp or dwarf[,<bytes>] with 1 to %d "
+		"bytes, not %s",
+		CALL_GRAPH_MAX_DWARF_BYTES, text);
+}
+
+static int take_mmap_pages(struct record_options *opts, const char *text)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!parse__mmap_pages(text, page_bytes, &opts->nr_pages))
+		return 0;
+	return usage__error(
+		&usage,
+		"-m takes a number of pages, or a size such as 512K or 4M, up "
+		"to 1G, not %s",
+		text);
+}
+
+/* Return: 0, or the exit status. */
+static int take_option(struct record_options *opts, int key)
+{
+	switch (key) {
+	case 'o':
+		if (!strcmp(optarg, "-"))
+			return usage__error(&usage,
+					    "-o - is not supported: a recording is "
+					    "two files, not a stream");
+		opts->output = optarg;
+		return 0;
+	case OPT_CALL_GRAPH:
+		return take_call_graph(opts, optarg);
+	case 'm':
+		return take_mmap_pages(opts, optarg);
+	case 'q':
+		log_verbosity = -1;
+		return 0;
+	case 'v':
+		log_verbosity = 1;
+		return 0;
+	default:
+		return USAGE_STATUS;
+	}
+}
+
+/* "perf-gpu" and argv; NULL without memory. */
+static const char **full_cmdline(int argc, const char **argv)
+{
+	const char **cmdline = calloc((size_t)argc + 2, sizeof(*cmdline));
+
+	if (!cmdline)
+		return NULL;
+	cmdline[0] = "perf-gpu";
+	memcpy(cmdline + 1, argv, (size_t)argc * sizeof(*argv));
+	return cmdline;
+}
+
+int cmd_record(int argc, const char **argv)
+{
+	struct record_options opts = {
+		.output = "perf.data",
+		.stack = {.call_graph = CALL_GRAPH_UNWIND},
+	};
+	const char **cmdline;
+	int key, status;
+
+	while ((key = usage__next(&usage, argc, argv)) != USAGE_END) {
+		if (key == USAGE_HELP)
+			return EXIT_SUCCESS;
+		status = take_option(&opts, key);
+		if (status)
+			return status;
+	}
+	if (optind == argc)
+		return usage__error(&usage, "which command is to be recorded?");
+	cmdline = full_cmdline(argc, argv);
+	if (!cmdline) {
+		pr_err("no memory for the command line");
+		return EXIT_FAILURE;
+	}
+	opts.command = argv + optind;
+	opts.cmdline = cmdline;
+	record__run(&opts, &status);
+	free(cmdline);
+	return status;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* strtoull(3) takes blanks and a minus sign, which no size has. */
+static int parse_number(const char *text, char **ret_end, unsigned long long *ret)
+{
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(text, ret_end, 10);
+	return -errno;
+}
+
+int parse__call_graph(const char *text, struct stack_config *ret)
+{
+	struct stack_config stack = {.dwarf_bytes = CALL_GRAPH_DWARF_BYTES};
+	unsigned long long bytes;
+	char *end;
+
+	if (!strcmp(text, "unwind")) {
+		stack.call_graph = CALL_GRAPH_UNWIND;
+	} else if (!strcmp(text, "fp")) {
+		stack.call_graph = CALL_GRAPH_FP;
+	} else if (!strcmp(text, "dwarf")) {
+		stack.call_graph = CALL_GRAPH_DWARF;
+	} else if (!strncmp(text, "dwarf,", 6)) {
+		stack.call_graph = CALL_GRAPH_DWARF;
+		if (parse_number(text + 6, &end, &bytes) || *end || !bytes ||
+		    bytes > CALL_GRAPH_MAX_DWARF_BYTES)
+			return -ERANGE;
+		stack.dwarf_bytes = (uint32_t)((bytes + 7) / 8 * 8);
+	} else {
+		return -EINVAL;
+	}
+	*ret = stack;
+	return 0;
+}
+
+/* Of "B", "K", "M" or "G", else 0 */
+static unsigned long long unit_bytes(const char *unit)
+{
+	static const char units[] = "BKMG";
+	const char *found = *unit ? strchr(units, toupper((unsigned char)*unit)) : NULL;
+
+	if (!found || unit[1])
+		return 0;
+	return 1ull << (10 * (found - units));
+}
+
+int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages)
+{
+	unsigned long long nr, unit = page_bytes;
+	size_t pages = 1;
+	char *end;
+	int err;
+
+	err = parse_number(text, &end, &nr);
+	if (err)
+		return err;
+	if (*end)
+		unit = unit_bytes(end);
+	if (!unit || !nr)
+		return -EINVAL;
+	if (nr > PARSE_MAX_RING_BYTES / unit)
+		return -ERANGE;
+	while (pages * page_bytes < nr * unit)
+		pages *= 2;
+	*ret_pages = pages;
+	return 0;
+}

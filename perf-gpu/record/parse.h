@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arguments of record's options, as perf understands them. Nothing is printed. */
+#ifndef PERF_GPU_RECORD_PARSE_H
+#define PERF_GPU_RECORD_PARSE_H
+
+#include <stddef.h>
+
+#include "record/events.h"
+
+/* Of one CPU's ring; perf and the kernel can't do much more */
+#define PARSE_MAX_RING_BYTES (1ull << 30)
+
+/**
+ * parse__call_graph - "unwind", "fp", "dwarf" or "dwarf,<bytes>"
+ * @ret: bytes are rounded up to a multiple of 8; written on success only
+ *
+ * Return: 0, -EINVAL for another word, -ERANGE for bytes that are none, or not
+ * from 1 to CALL_GRAPH_MAX_DWARF_BYTES.
+ */
+int parse__call_graph(const char *text, struct stack_config *ret);
+
+/**
+ * parse__mmap_pages - pages, or a size with B, K, M or G behind it
+ * @page_bytes: size of a page
+ * @ret_pages:  rounded up to a power of two; written on success only
+ *
+ * Return: 0, -EINVAL, or -ERANGE for more than PARSE_MAX_RING_BYTES.
+ */
+int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages);
+
+#endif

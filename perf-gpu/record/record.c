@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/record.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "record/backup.h"
+#include "record/collection.h"
+#include "record/injection.h"
+#include "record/output.h"
+#include "record/probe.h"
+#include "record/ring.h"
+#include "record/sideband.h"
+#include "record/signals.h"
+#include "record/spool.h"
+#include "record/summary.h"
+#include "record/workload.h"
+#include "util/log.h"
+#include "util/paths.h"
+
+/* Side-band rings are looked into this often, full or not. */
+#define DRAIN_INTERVAL_MS 100
+
+struct recording {
+	const struct record_options *options;
+	char library[PATH_MAX];
+	uint64_t session;
+	struct clock_pair clock;
+	struct backup backup;
+	struct signals signals;
+	struct spool spool;
+	struct injection injection;
+	struct probe *probe;
+	struct output *output;
+	struct ring *ring;
+	struct workload *workload;
+	struct sideband *sideband;
+	uint64_t bytes_at_round; /* of perf.data, when it was last finished */
+};
+
+static int find_library(struct recording *rec)
+{
+	char libdir[PATH_MAX];
+	int err;
+
+	err = paths__find_libdir(libdir);
+	if (err)
+		return err;
+	if (snprintf(rec->library, sizeof(rec->library), "%s/libperf-gpu-inject.so",
+		     libdir) >= (int)sizeof(rec->library)) {
+		pr_err("the path of the injected library is too long: %s", libdir);
+		return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+/* Random, so that a marker of another recording isn't taken for ours. */
+static int make_session(uint64_t *ret)
+{
+	do {
+		if (getrandom(ret, sizeof(*ret), 0) != sizeof(*ret)) {
+			int err = -errno;
+
+			pr_err("no random number for the session: %s", strerror(-err));
+			return err;
+		}
+	} while (!*ret);
+	return 0;
+}
+
+static int open_probe(struct recording *rec)
+{
+	const struct probe_config config = {
+		.library = rec->library,
+		.session = rec->session,
+		.reads_frames = rec->options->stack.call_graph == CALL_GRAPH_UNWIND,
+	};
+	struct probe_failure failure;
+	int err;
+
+	err = probe__open(&config, &rec->probe, &failure);
+	if (err) {
+		pr_err("%s", failure.text);
+		return err;
+	}
+	pr_debug("uprobes through %s, %s marker",
+		 probe__facts(rec->probe)->is_uprobe_multi ? "uprobe_multi"
+							   : "perf events",
+		 probe__facts(rec->probe)->is_quick_nop5 ? "5-byte nop" : "1-byte nop");
+	return 0;
+}
+
+static int open_output(struct recording *rec)
+{
+	const struct output_config config = {
+		.path = rec->options->output,
+		.argv = rec->options->cmdline,
+		.stack = rec->options->stack,
+		.session = rec->session,
+		.clock = rec->clock,
+	};
+	int err;
+
+	err = output__open(&config, &rec->output);
+	if (err)
+		return err;
+	err = spool__create(rec->backup.path[1], &rec->spool);
+	if (err)
+		return err;
+	return ring__open(probe__rings_map_fd(rec->probe), output__ring_attr(rec->output),
+			  rec->options->nr_pages, output__launch, rec->output,
+			  &rec->ring);
+}
+
+static int fork_command(struct recording *rec)
+{
+	int err;
+
+	err = injection__init(rec->library, &rec->spool, rec->session,
+			      rec->options->stack.call_graph, probe__facts(rec->probe),
+			      &rec->injection);
+	if (err)
+		return err;
+	err = workload__fork(rec->options->command, rec->injection.environment,
+			     &rec->signals.caller_mask, &rec->workload);
+	if (err)
+		return err;
+	return sideband__open(workload__pid(rec->workload),
+			      output__sideband_attr(rec->output), output__sideband,
+			      rec->output, &rec->sideband);
+}
+
+/* Everything but the command's start; on failure the caller releases. */
+static int recording__prepare(struct recording *rec)
+{
+	int err;
+
+	err = injection__check();
+	if (!err)
+		err = find_library(rec);
+	if (!err)
+		err = make_session(&rec->session);
+	if (!err)
+		err = backup__init(rec->options->output, &rec->backup);
+	if (!err)
+		err = signals__open(&rec->signals);
+	if (!err)
+		err = open_probe(rec);
+	if (err)
+		return err;
+	rec->clock = clock_pair__read();
+	err = open_output(rec);
+	if (!err)
+		err = fork_command(rec);
+	return err;
+}
+
+static int drain(struct recording *rec)
+{
+	int err;
+
+	err = sideband__drain(rec->sideband);
+	if (!err)
+		err = ring__drain(rec->ring);
+	if (!err && output__counts(rec->output).bytes != rec->bytes_at_round) {
+		err = output__finish_round(rec->output);
+		rec->bytes_at_round = output__counts(rec->output).bytes;
+	}
+	return err;
+}
+
+static void pass_signals_on(struct recording *rec)
+{
+	int signal;
+
+	while (signals__read(&rec->signals, &signal))
+		if (signal)
+			workload__signal(rec->workload, signal);
+}
+
+/*
+ * Until the command ends. Return: 0, or the error that ended the recording, after
+ * which the command went on without it.
+ */
+static int recording__loop(struct recording *rec)
+{
+	struct pollfd fds[] = {
+		{.fd = workload__pidfd(rec->workload), .events = POLLIN},
+		{.fd = rec->signals.fd, .events = POLLIN},
+		{.fd = ring__fd(rec->ring), .events = POLLIN},
+	};
+	int err = 0;
+
+	do {
+		poll(fds, sizeof(fds) / sizeof(*fds), err ? -1 : DRAIN_INTERVAL_MS);
+		pass_signals_on(rec);
+		if (err)
+			continue;
+		err = drain(rec);
+		if (err) {
+			pr_err("recording stops; %s goes on", rec->options->command[0]);
+			probe__detach(rec->probe);
+			fds[2].fd = -1;
+		}
+	} while (!fds[0].revents);
+
+	probe__detach(rec->probe);
+	return err ? err : drain(rec);
+}
+
+/* The logs, and what became of the launches, into the sidecar. */
+static int collect(struct recording *rec, struct collection *collection,
+		   struct summary *summary)
+{
+	struct gpu_log_recorder recorder;
+	int err;
+
+	err = collection__add_spool(collection, &rec->spool);
+	if (err)
+		return err;
+	summary->output = output__counts(rec->output);
+	summary->nr_lost_ring = probe__nr_lost_ring(rec->probe);
+	summary->nr_lost_stack = probe__nr_lost_stack(rec->probe);
+	summary->nr_lost_sideband = sideband__nr_lost(rec->sideband);
+	recorder = (struct gpu_log_recorder){
+		.nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+		.nr_launches = summary->output.nr_launches,
+		.nr_lost_ring = summary->nr_lost_ring,
+		.nr_lost_stack = summary->nr_lost_stack,
+		.realtime_ns = rec->clock.realtime_ns,
+		.monotonic_ns = rec->clock.monotonic_ns,
+	};
+	return collection__add_recorder(collection, &recorder);
+}
+
+/* Both files get their names, or neither. */
+static int commit(struct recording *rec, struct collection *collection)
+{
+	int err;
+
+	err = backup__move(&rec->backup);
+	if (err)
+		return err;
+	err = collection__commit(collection);
+	if (err)
+		goto out;
+	err = output__commit(rec->output);
+	if (err)
+		unlink(rec->backup.path[1]);
+out:
+	if (err)
+		backup__undo(&rec->backup);
+	return err;
+}
+
+static int recording__finish(struct recording *rec, bool *ret_is_whole)
+{
+	struct summary summary = {.path = rec->options->output};
+	struct collection *collection = NULL;
+	int err;
+
+	err = collection__open(rec->backup.path[1], rec->session, &collection);
+	if (err)
+		return err;
+	err = collect(rec, collection, &summary);
+	if (!err)
+		err = commit(rec, collection);
+	if (!err) {
+		summary.logs = collection__counts(collection);
+		summary.scan = collection__scan(collection);
+		summary.library = rec->library;
+		summary__print(&summary);
+		*ret_is_whole = !summary.scan->nr_errors;
+	}
+	collection__close(collection);
+	return err;
+}
+
+static void recording__release(struct recording *rec)
+{
+	workload__close(rec->workload);
+	sideband__close(rec->sideband);
+	ring__close(rec->ring);
+	probe__close(rec->probe);
+	output__close(rec->output);
+	injection__release(&rec->injection);
+	if (rec->spool.path[0])
+		spool__remove(&rec->spool);
+	signals__close(&rec->signals);
+}
+
+/* Return: 0, or a negative errno if no recording was made. */
+static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_whole)
+{
+	int err, wait_err;
+
+	err = recording__prepare(rec);
+	if (!err)
+		err = workload__start(rec->workload, ret_status);
+	if (err)
+		return err;
+	err = recording__loop(rec);
+	wait_err = workload__wait(rec->workload, ret_status);
+	if (!err)
+		err = wait_err;
+	return err ? err : recording__finish(rec, ret_is_whole);
+}
+
+void record__run(const struct record_options *options, int *ret_status)
+{
+	struct recording rec = {.options = options, .signals = {.fd = -1}};
+	int status = EXIT_SUCCESS;
+	bool is_whole = false;
+	int err;
+
+	err = recording__run(&rec, &status, &is_whole);
+	recording__release(&rec);
+	*ret_status =
+		status == EXIT_SUCCESS && (err || !is_whole) ? EXIT_FAILURE : status;
+}

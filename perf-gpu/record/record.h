@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One recording, from the probe to perf.data and its sidecar. One thread.
+ *
+ *   probe, output, spool   made before the command, so that what can't work is
+ *                          known while nothing has happened yet
+ *   command                forked, watched (side-band), let go
+ *   loop                   rings → perf.data, until the command ends
+ *   logs → sidecar         then both files get their names
+ *
+ * The command is sacred: an error in the loop ends the recording, not the command.
+ */
+#ifndef PERF_GPU_RECORD_RECORD_H
+#define PERF_GPU_RECORD_RECORD_H
+
+#include <stddef.h>
+
+#include "record/events.h"
+
+struct record_options {
+	const char *output; /* path of perf.data; the sidecar is beside it */
+	struct stack_config stack;
+	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
+	const char *const *command; /* NULL-terminated */
+	const char *const *cmdline; /* the recorder's own, for perf.data */
+};
+
+/**
+ * record__run - run a command and record it
+ * @ret_status: exit status for the recorder: the command's own (128 + n if signal
+ *              n ended it); WORKLOAD_STATUS_* if it could not be executed; 1 if it
+ *              succeeded but the recording, or a process of it, did not
+ *
+ * All errors are printed. Nothing is left of a recording that failed.
+ */
+void record__run(const struct record_options *options, int *ret_status);
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/summary.h"
+
+#include "util/format.h"
+#include "util/log.h"
+
+#define MB(bytes) ((double)(bytes) / (1 << 20))
+
+static const char *plural(uint64_t nr, const char *one, const char *many)
+{
+	return nr == 1 ? one : many;
+}
+
+/* Nothing came from the injected library: why may that be? */
+static void print_absence(const struct summary *summary)
+{
+	pr_warning("no CUDA was used, or none that could be seen: no process loaded %s. "
+		   "It is not loaded by programs that never call cuInit(), that are "
+		   "set-uid, that clear their environment (CUDA_INJECTION64_PATH), or "
+		   "that run in a container without this file",
+		   summary->library);
+}
+
+static void print_losses(const struct summary *summary)
+{
+	const uint64_t nr_seen = summary->output.nr_launches + summary->nr_lost_ring +
+				 summary->output.nr_broken;
+	struct format_buf count;
+
+	if (summary->scan->nr_marked > nr_seen)
+		pr_warning("%s launches of the command did not reach the probe: does a "
+			   "process use a copy of %s?",
+			   format__count(summary->scan->nr_marked - nr_seen, &count),
+			   summary->library);
+	if (summary->nr_lost_ring)
+		pr_warning("%s launches were lost for lack of room: use a larger -m",
+			   format__count(summary->nr_lost_ring, &count));
+	if (summary->nr_lost_stack)
+		pr_warning("%s launches have no stack: their memory could not be read",
+			   format__count(summary->nr_lost_stack, &count));
+	if (summary->nr_lost_sideband)
+		pr_warning("%s records of mappings and processes were lost: some frames "
+			   "will have no name",
+			   format__count(summary->nr_lost_sideband, &count));
+	if (summary->output.nr_broken)
+		pr_warning("%s records of the kernel could not be read",
+			   format__count(summary->output.nr_broken, &count));
+}
+
+void summary__print(const struct summary *summary)
+{
+	const struct output_counts *output = &summary->output;
+	struct format_buf launches, processes;
+
+	log_scan__print(summary->scan);
+	if (!summary->logs.nr_logs)
+		print_absence(summary);
+	print_losses(summary);
+
+	pr_info("%s %s of %s %s in %s (%.1f MB), GPU records in %s.gpu (%.1f MB)",
+		format__count(output->nr_launches, &launches),
+		plural(output->nr_launches, "launch", "launches"),
+		format__count(output->nr_processes, &processes),
+		plural(output->nr_processes, "process", "processes"), summary->path,
+		MB(output->bytes), summary->path, MB(summary->logs.bytes));
+	pr_info("%s %s lost, %s GPU %s dropped",
+		format__count(summary->nr_lost_ring, &launches),
+		plural(summary->nr_lost_ring, "launch", "launches"),
+		format__count(summary->scan->nr_dropped, &processes),
+		plural(summary->scan->nr_dropped, "record", "records"));
+}

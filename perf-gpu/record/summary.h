@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the user is told at the end of a recording. */
+#ifndef PERF_GPU_RECORD_SUMMARY_H
+#define PERF_GPU_RECORD_SUMMARY_H
+
+#include <stdint.h>
+
+#include "record/collection.h"
+#include "record/log_scan.h"
+#include "record/output.h"
+
+struct summary {
+	const char *path; /* of perf.data */
+	const char *library; /* that was injected */
+	struct output_counts output;
+	struct collection_counts logs;
+	const struct log_scan *scan;
+	uint64_t nr_lost_ring; /* launches that found no room */
+	uint64_t nr_lost_stack; /* launches without their stack */
+	uint64_t nr_lost_sideband; /* records of mappings and processes */
+};
+
+/* Messages of the processes, everything that is missing, and perf's closing lines. */
+void summary__print(const struct summary *summary);
+
+#endif
