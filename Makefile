@@ -109,7 +109,7 @@ PERF_LIBS   := $(LIBPERF_LIBS) $(LIB_LIBS) -lpthread
 # doesn't. Frame pointers: the kernel walks through it with --call-graph fp.
 INJECT_CFLAGS := $(COMMON_CFLAGS) $(if $(SAN_INJECT),$(SAN_FLAGS)) -fPIC \
 		 -fvisibility=hidden -fno-omit-frame-pointer -Icupti_inject $(CUDA_CFLAGS)
-INJECT_LDFLAGS := -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -Wl,--as-needed \
+INJECT_LDFLAGS := -shared -Wl,-z,defs -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,--as-needed \
 		  $(HARDENING_LD) $(if $(SAN_INJECT),$(SAN_FLAGS)) $(LDFLAGS)
 # zlib is linked in: the target may have another one of its own.
 INJECT_LIBS := -l:libz.a -ldl -lpthread
