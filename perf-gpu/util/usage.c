@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "util/usage.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "util/log.h"
 
-/* More than any command has; usage__next() says so where it isn't enough. */
+/* More than any command has */
 #define MAX_OPTIONS 64
 
 #define HELP_COLUMN  28
@@ -48,8 +49,7 @@ static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
 	strcpy(tables->letters, usage->stops_at_operand ? "+:" : ":");
 	add_option(tables, &help_option, nr++);
 	for (const struct usage_option *option = usage->options; option->key; option++) {
-		if (nr == MAX_OPTIONS)
-			abort();
+		assert(nr < MAX_OPTIONS);
 		add_option(tables, option, nr++);
 	}
 }
