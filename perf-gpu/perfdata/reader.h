@@ -51,10 +51,10 @@ int perfdata_reader__find_event(const struct perfdata_reader *reader,
  * perfdata_reader__next - the next record of the data section
  * @cursor: 0 at first; moved behind the record. The offset of a record in
  *          the data section is the cursor's value before the call.
- * @ret:    the record, whole, 8-byte aligned; compressed records (type 81)
- *          are returned as they are. Valid as long as the reader.
+ * @ret:    the record, whole, 8-byte aligned. Valid as long as the reader.
  *
- * Return: 1 for a record, 0 at the end, -EINVAL for a broken one (printed).
+ * Return: 1 for a record, 0 at the end, -EINVAL for a broken one and -ENOTSUP
+ * for a compressed one (perf record -z), both printed.
  * A file that ends in the middle of a record (perf was killed) gives the whole
  * records, then -ENODATA (printed as a warning).
  */
@@ -62,8 +62,8 @@ int perfdata_reader__next(struct perfdata_reader *reader, uint64_t *cursor,
 			  const struct perf_event_header **ret);
 
 /* The record at @offset, which perfdata_reader__next() returned before. */
-const struct perf_event_header *
-perfdata_reader__at(const struct perfdata_reader *reader, uint64_t offset);
+const struct perf_event_header *perfdata_reader__at(const struct perfdata_reader *reader,
+						    uint64_t offset);
 
 /**
  * perfdata_reader__feature - the bytes of a header feature
@@ -72,9 +72,8 @@ perfdata_reader__at(const struct perfdata_reader *reader, uint64_t offset);
  *
  * Return: true if the file has it.
  */
-bool perfdata_reader__feature(const struct perfdata_reader *reader,
-			      unsigned int feature, const void **ret,
-			      size_t *ret_bytes);
+bool perfdata_reader__feature(const struct perfdata_reader *reader, unsigned int feature,
+			      const void **ret, size_t *ret_bytes);
 
 /* The string of a feature that is one (HOSTNAME, VERSION, ...), else NULL. */
 const char *perfdata_reader__feature_string(const struct perfdata_reader *reader,
