@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads records: what they say goes into the sidecar's tables, with the ids of
+ * the log made pointers and indexes.
+ *
+ * Invariant: an id is looked up only among those that its log has defined. A log
+ * counts them up from 1, and may define the last one again (its first writing
+ * came to nothing): any other definition breaks the format.
+ *
+ * One thread.
+ */
+#include "sidecar/records.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sidecar/table.h"
+
+#define NR_ITEMS(array) (sizeof(array) / sizeof(*(array)))
+
+static void add_saturated(uint64_t *sum, uint64_t nr)
+{
+	if (__builtin_add_overflow(*sum, nr, sum))
+		*sum = UINT64_MAX;
+}
+
+/* What an id stands for; "" for 0. -EINVAL if the log hasn't defined it. */
+static int log_reader__string(const struct log_reader *log, uint32_t id, const char **ret)
+{
+	if (id > log->nr_strings)
+		return -EINVAL;
+	*ret = id ? log->strings[id - 1] : "";
+	return 0;
+}
+
+/* Text at the end of a record, or NULL if the record ends before it does. */
+static const char *record__text(const struct gpu_log_record *record, const char *text,
+				uint32_t nr_bytes)
+{
+	size_t room = record->size - (size_t)(text - (const char *)record);
+
+	return nr_bytes < room && !text[nr_bytes] ? text : NULL;
+}
+
+/* Records: 0, -EINVAL if the record breaks the format, -ENOMEM */
+
+static int take_process(struct sidecar *sidecar, struct log_reader *from,
+			const struct gpu_log_record *record)
+{
+	const struct gpu_log_process *process = (const void *)record;
+	struct sidecar_log *log = &sidecar->logs[from->log];
+
+	from->has_process = true;
+	log->pid = process->pid;
+	log->ppid = process->ppid;
+	log->is_forked = process->is_forked;
+	log->start_ns = process->start_ns;
+	log->cupti_version = process->cupti_version;
+	log->driver_version = process->driver_version;
+	memcpy(log->comm, process->comm, sizeof(log->comm));
+	log->comm[sizeof(log->comm) - 1] = '\0';
+	return 0;
+}
+
+static int take_string(struct sidecar *sidecar, struct log_reader *from,
+		       const struct gpu_log_record *record)
+{
+	const struct gpu_log_string *string = (const void *)record;
+	const char *text = record__text(record, string->text, string->nr_bytes);
+	const char **strings;
+
+	(void)sidecar;
+	if (!text || !string->id)
+		return -EINVAL;
+	if (string->id == from->nr_strings) {
+		from->strings[string->id - 1] = text;
+		return 0;
+	}
+	if (string->id != from->nr_strings + 1)
+		return -EINVAL;
+	strings = table__grow(from->strings, from->nr_strings, sizeof(*strings));
+	if (!strings)
+		return -ENOMEM;
+	from->strings = strings;
+	from->strings[from->nr_strings++] = text;
+	return 0;
+}
+
+static int take_api(struct sidecar *sidecar, struct log_reader *from,
+		    const struct gpu_log_record *record)
+{
+	const struct gpu_log_api *api = (const void *)record;
+	struct sidecar_api new = {.log = from->log, .api = api->api}, *place;
+
+	if (!api->name || log_reader__string(from, api->name, &new.name))
+		return -EINVAL;
+	place = TABLE_APPEND(sidecar->apis, sidecar->nr_apis);
+	if (!place)
+		return -ENOMEM;
+	*place = new;
+	return 0;
+}
+
+static int take_device(struct sidecar *sidecar, struct log_reader *from,
+		       const struct gpu_log_record *record)
+{
+	const struct gpu_log_device *device = (const void *)record;
+	struct sidecar_device *place,
+		new = {
+			.log = from->log,
+			.device = device->device,
+			.compute_major = device->compute_major,
+			.compute_minor = device->compute_minor,
+			.nr_multiprocessors = device->nr_multiprocessors,
+			.memory_bytes = device->memory_bytes,
+		};
+
+	if (log_reader__string(from, device->name, &new.name))
+		return -EINVAL;
+	memcpy(new.uuid, device->uuid, sizeof(new.uuid));
+	place = TABLE_APPEND(sidecar->devices, sidecar->nr_devices);
+	if (!place)
+		return -ENOMEM;
+	*place = new;
+	return 0;
+}
+
+static int take_shape(struct sidecar *sidecar, struct log_reader *from,
+		      const struct gpu_log_record *record)
+{
+	const struct gpu_log_shape *shape = (const void *)record;
+	bool is_again = shape->shape && shape->shape == from->nr_shapes;
+	struct sidecar_shape *place,
+		new = {
+			.log = from->log,
+			.device = shape->device,
+			.context = shape->context,
+			.stream = shape->stream,
+			.registers_per_thread = shape->registers_per_thread,
+			.static_shared_bytes = shape->static_shared_bytes,
+			.dynamic_shared_bytes = shape->dynamic_shared_bytes,
+			.graph = shape->graph,
+			.graph_node = shape->graph_node,
+		};
+	uint32_t *shapes;
+
+	if (log_reader__string(from, shape->name, &new.name) ||
+	    (!is_again && shape->shape != from->nr_shapes + 1) ||
+	    sidecar->nr_shapes >= UINT32_MAX)
+		return -EINVAL;
+	memcpy(new.grid, shape->grid, sizeof(new.grid));
+	memcpy(new.block, shape->block, sizeof(new.block));
+
+	if (!is_again) {
+		shapes = table__grow(from->shapes, from->nr_shapes, sizeof(*shapes));
+		if (!shapes)
+			return -ENOMEM;
+		from->shapes = shapes;
+	}
+	place = TABLE_APPEND(sidecar->shapes, sidecar->nr_shapes);
+	if (!place)
+		return -ENOMEM;
+	*place = new;
+	from->nr_shapes += !is_again;
+	from->shapes[from->nr_shapes - 1] = (uint32_t)(sidecar->nr_shapes - 1);
+	return 0;
+}
+
+static int take_kernel(struct sidecar *sidecar, struct log_reader *from,
+		       const struct gpu_log_record *record)
+{
+	const struct gpu_log_kernel *kernel = (const void *)record;
+	bool has_time = kernel->start_ns && kernel->end_ns >= kernel->start_ns;
+	struct sidecar_kernel *place;
+
+	if (!kernel->shape || kernel->shape > from->nr_shapes)
+		return -EINVAL;
+	place = TABLE_APPEND(sidecar->kernels, sidecar->nr_kernels);
+	if (!place)
+		return -ENOMEM;
+	*place = (struct sidecar_kernel){
+		.correlation_id = kernel->correlation_id,
+		.start_ns = has_time ? kernel->start_ns : 0,
+		.end_ns = has_time ? kernel->end_ns : 0,
+		.log = from->log,
+		.shape = from->shapes[kernel->shape - 1],
+	};
+	sidecar->logs[from->log].nr_kernels++;
+	return 0;
+}
+
+static int take_loss(struct sidecar *sidecar, struct log_reader *from,
+		     const struct gpu_log_record *record)
+{
+	const struct gpu_log_loss *loss = (const void *)record;
+	struct sidecar_log *log = &sidecar->logs[from->log];
+	/* A kind that only a later writer knows is counted as 0, which none is. */
+	size_t kind = loss->kind < NR_ITEMS(log->nr_lost) ? loss->kind : 0;
+
+	add_saturated(&log->nr_lost[kind], loss->nr_records);
+	return 0;
+}
+
+static int take_message(struct sidecar *sidecar, struct log_reader *from,
+			const struct gpu_log_record *record)
+{
+	const struct gpu_log_message *message = (const void *)record;
+	const char *text = record__text(record, message->text, message->nr_bytes);
+	struct sidecar_message *place;
+
+	if (!text)
+		return -EINVAL;
+	place = TABLE_APPEND(sidecar->messages, sidecar->nr_messages);
+	if (!place)
+		return -ENOMEM;
+	*place = (struct sidecar_message){
+		.log = from->log, .severity = message->severity, .text = text};
+	return 0;
+}
+
+static int take_end(struct sidecar *sidecar, struct log_reader *from,
+		    const struct gpu_log_record *record)
+{
+	const struct gpu_log_end *end = (const void *)record;
+	struct sidecar_log *log = &sidecar->logs[from->log];
+
+	log->is_ended = true;
+	log->nr_launches = end->nr_launches;
+	return 0;
+}
+
+static int take_recorder(struct sidecar *sidecar, struct log_reader *from,
+			 const struct gpu_log_record *record)
+{
+	const struct gpu_log_recorder *recorder = (const void *)record;
+
+	(void)from;
+	sidecar->recorder = (struct sidecar_recorder){
+		.is_there = true,
+		.nr_launches = recorder->nr_launches,
+		.nr_lost_ring = recorder->nr_lost_ring,
+		.nr_lost_stack = recorder->nr_lost_stack,
+		.realtime_ns = recorder->realtime_ns,
+		.monotonic_ns = recorder->monotonic_ns,
+	};
+	return 0;
+}
+
+struct record_type {
+	size_t bytes; /* at least */
+	int (*take)(struct sidecar *sidecar, struct log_reader *from,
+		    const struct gpu_log_record *record);
+};
+
+static const struct record_type log_types[] = {
+	[GPU_LOG_PROCESS] = {sizeof(struct gpu_log_process), take_process},
+	[GPU_LOG_STRING] = {sizeof(struct gpu_log_string), take_string},
+	[GPU_LOG_API] = {sizeof(struct gpu_log_api), take_api},
+	[GPU_LOG_DEVICE] = {sizeof(struct gpu_log_device), take_device},
+	[GPU_LOG_SHAPE] = {sizeof(struct gpu_log_shape), take_shape},
+	[GPU_LOG_KERNEL] = {sizeof(struct gpu_log_kernel), take_kernel},
+	[GPU_LOG_LOSS] = {sizeof(struct gpu_log_loss), take_loss},
+	[GPU_LOG_MESSAGE] = {sizeof(struct gpu_log_message), take_message},
+	[GPU_LOG_END] = {sizeof(struct gpu_log_end), take_end},
+};
+
+/* The recorder's own block says nothing of any process. */
+static const struct record_type recorder_types[] = {
+	[GPU_LOG_RECORDER] = {sizeof(struct gpu_log_recorder), take_recorder},
+};
+
+/* @from: NULL for the recorder's block */
+static int take_record(struct sidecar *sidecar, struct log_reader *from,
+		       const struct gpu_log_record *record)
+{
+	const struct record_type *types = from ? log_types : recorder_types;
+	size_t nr_types = from ? NR_ITEMS(log_types) : NR_ITEMS(recorder_types);
+
+	if (from && !from->has_process && record->type != GPU_LOG_PROCESS)
+		return -EINVAL;
+	if (record->type >= nr_types || !types[record->type].take)
+		return 0; /* of a later writer, or of no use here */
+	if (record->size < types[record->type].bytes)
+		return -EINVAL;
+	return types[record->type].take(sidecar, from, record);
+}
+
+int log_reader__take_block(struct log_reader *log, struct sidecar *sidecar,
+			   const struct gpu_log_block *block)
+{
+	const unsigned char *payload = (const unsigned char *)(block + 1);
+	size_t offset = 0;
+	int err;
+
+	while (offset < block->payload_bytes) {
+		const struct gpu_log_record *record = (const void *)(payload + offset);
+
+		/* Payloads are multiples of 8 bytes: the header is there. */
+		if (record->size < 8 || record->size % 8 ||
+		    record->size > block->payload_bytes - offset)
+			return -EINVAL;
+		err = take_record(sidecar, log, record);
+		if (err)
+			return err;
+		offset += record->size;
+	}
+	return 0;
+}
+
+void log_reader__delete(struct log_reader *log)
+{
+	if (!log)
+		return;
+	free(log->strings);
+	free(log->shapes);
+	free(log);
+}
