@@ -23,7 +23,8 @@ static const struct usage_option options[] = {
 	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
 	 "(4M, less with more than 128 CPUs)"},
 	{'q', "quiet", NULL, "print errors only"},
-	{'v', "verbose", NULL, "print what is done, and libbpf's messages"},
+	{'v', "verbose", NULL,
+	 "print what is done; twice: libbpf's and libperf's messages too"},
 	{0},
 };
 
@@ -78,7 +79,7 @@ static int take_option(struct record_options *opts, int key)
 		log_verbosity = -1;
 		return 0;
 	case 'v':
-		log_verbosity = 1;
+		log_verbosity = log_verbosity < 0 ? 1 : log_verbosity + 1;
 		return 0;
 	default:
 		return USAGE_STATUS;

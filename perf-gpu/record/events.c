@@ -54,7 +54,7 @@ void launch_event__init(const struct stack_config *stack, uint64_t session,
 	file->config1 = session;
 }
 
-void sideband_event__init(struct perf_event_attr *attr)
+void sideband_event__init(const struct stack_config *stack, struct perf_event_attr *attr)
 {
 	init_common(attr);
 	attr->config = PERF_COUNT_SW_DUMMY;
@@ -64,4 +64,6 @@ void sideband_event__init(struct perf_event_attr *attr)
 	attr->comm_exec = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
+	/* perf finds .eh_frame, which is in no executable segment, by its mapping. */
+	attr->mmap_data = stack->call_graph == CALL_GRAPH_DWARF;
 }

@@ -37,6 +37,6 @@ void launch_event__init(const struct stack_config *stack, uint64_t session,
 			struct perf_event_attr *ring, struct perf_event_attr *file);
 
 /* The dummy event that says what is mapped, forked and executed; the same for both. */
-void sideband_event__init(struct perf_event_attr *attr);
+void sideband_event__init(const struct stack_config *stack, struct perf_event_attr *attr);
 
 #endif

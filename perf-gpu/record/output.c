@@ -24,6 +24,12 @@
 /* Padding that makes a sample's raw part, with its u32 size, a multiple of 8 */
 #define RAW_PAD 4
 
+/*
+ * The kernel's page for optimized uprobes, which hotspot can't place. Linux cuts a
+ * name that a mapping has from its vm_ops to 15 characters (6.18).
+ */
+#define TRAMPOLINE_PREFIX "[uprobes-trampo"
+
 /* What follows the header of PERF_RECORD_MMAP2 (linux/perf_event.h) */
 struct mmap2_event {
 	struct perf_event_header header;
@@ -73,7 +79,7 @@ int output__open(const struct output_config *config, struct output **ret)
 	output->first_ns = UINT64_MAX;
 	launch_event__init(&config->stack, config->session, &output->ring_attr,
 			   &output->launch_attr);
-	sideband_event__init(&output->sideband_attr);
+	sideband_event__init(&config->stack, &output->sideband_attr);
 	output->launching_pids = calloc(MAX_PIDS / 64, sizeof(uint64_t));
 	if (!output->launching_pids || build_ids__new(&output->build_ids))
 		goto out;
@@ -206,8 +212,7 @@ static bool is_unwanted_mapping(struct output *output,
 	room = event->size - sizeof(*mmap2);
 	if (strnlen(mmap2->filename, room) == room)
 		return true;
-	/* The kernel's own for optimized uprobes; hotspot can't place it. */
-	if (!strcmp(mmap2->filename, "[uprobes-trampoline]"))
+	if (!strncmp(mmap2->filename, TRAMPOLINE_PREFIX, strlen(TRAMPOLINE_PREFIX)))
 		return true;
 	if (mmap2->prot & PROT_EXEC)
 		build_ids__add(output->build_ids, mmap2->filename);

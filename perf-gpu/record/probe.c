@@ -117,7 +117,7 @@ static int explain(struct probe_failure *failure, int err, const char *what)
 			    "CONFIG_UPROBE_EVENTS and CONFIG_DEBUG_INFO_BTF",
 			    what, strerror(-err));
 	return fail(failure, err,
-		    "can't %s: %s; perf-gpu record -v shows libbpf's messages", what,
+		    "can't %s: %s; perf-gpu record -vv shows libbpf's messages", what,
 		    strerror(-err));
 }
 
@@ -125,8 +125,8 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 {
 	char *text;
 
-	(void)level;
-	if (log_verbosity < 1 || vasprintf(&text, fmt, args) < 0)
+	if (log_verbosity < (level == LIBBPF_DEBUG ? 2 : 1) ||
+	    vasprintf(&text, fmt, args) < 0)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
 	pr_debug("%s", text);

@@ -136,6 +136,14 @@ static int fork_command(struct recording *rec)
 			      rec->output, &rec->sideband);
 }
 
+/* After the side-band: this one takes less where locked memory is scarce. */
+static int open_ring(struct recording *rec)
+{
+	return ring__open(probe__rings_map_fd(rec->probe), output__ring_attr(rec->output),
+			  rec->options->nr_pages, output__launch, rec->output,
+			  &rec->ring);
+}
+
 /* Everything but the command's start; on failure the caller releases. */
 static int recording__prepare(struct recording *rec)
 {
@@ -158,6 +166,8 @@ static int recording__prepare(struct recording *rec)
 	err = open_output(rec);
 	if (!err)
 		err = fork_command(rec);
+	if (!err)
+		err = open_ring(rec);
 	return err;
 }
 

@@ -31,8 +31,8 @@ static int print_libperf(enum libperf_print_level level, const char *fmt, va_lis
 {
 	char *text;
 
-	(void)level;
-	if (log_verbosity < 1 || vasprintf(&text, fmt, args) < 0)
+	if (log_verbosity < (level >= LIBPERF_DEBUG ? 2 : 1) ||
+	    vasprintf(&text, fmt, args) < 0)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
 	pr_debug("%s", text);
