@@ -110,12 +110,7 @@ static int open_output(struct recording *rec)
 	err = output__open(&config, &rec->output);
 	if (err)
 		return err;
-	err = spool__create(rec->backup.path[1], &rec->spool);
-	if (err)
-		return err;
-	return ring__open(probe__rings_map_fd(rec->probe), output__ring_attr(rec->output),
-			  rec->options->nr_pages, output__launch, rec->output,
-			  &rec->ring);
+	return spool__create(rec->backup.path[1], &rec->spool);
 }
 
 static int fork_command(struct recording *rec)
