@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parts of the double of libcuda.so.1.
+ *
+ * Handles are pointers to the structs below; a CUkernel is a CUfunction, and a
+ * CUlibrary a CUmodule. Nothing is computed: memory is the host's, copies are made at
+ * once, and a kernel only takes its time on the timeline of its stream. That is why
+ * its end is known when it is launched.
+ */
+#ifndef FAKE_CUDA_DRIVER_DRIVER_H
+#define FAKE_CUDA_DRIVER_DRIVER_H
+
+#include <pthread.h>
+
+#include "../tools.h"
+
+/* The header has these names mean the newest version; there is also a first one. */
+#undef cuDeviceGetUuid
+#undef cuEventElapsedTime
+
+#define FAKE_MAX_DEVICES 16
+
+/* A kernel by its name: what all modules that have it share. Never freed. */
+struct kernel_type {
+	struct kernel_type *next;
+	uint64_t duration_ns;
+	uint32_t registers;
+	uint32_t hash;
+	/* What ran, for the truth */
+	atomic_uint_fast64_t nr_runs, nr_dropped, nr_unknown;
+	char name[];
+};
+
+struct CUmod_st {
+	uint32_t id;
+	const char *image;
+	size_t image_bytes; /* of an image that is text, else 0: it has every name */
+	pthread_mutex_t mutex;
+	struct CUfunc_st *functions;
+};
+
+struct CUfunc_st {
+	struct CUfunc_st *next;
+	struct CUmod_st *module;
+	struct kernel_type *type;
+};
+
+struct CUstream_st {
+	struct CUctx_st *context;
+	uint32_t id;
+	bool is_null;
+	bool is_blocking; /* waits for the null stream, which waits for it */
+	pthread_mutex_t mutex;
+	uint64_t tail_ns; /* when all that was put into it ends */
+	struct CUgraph_st *capture;
+	bool owns_capture; /* it began it; else it joined through an event */
+};
+
+struct CUctx_st {
+	struct CUctx_st *next;
+	uint32_t id;
+	int device;
+	unsigned int flags;
+	unsigned int nr_retained; /* of a primary context */
+	bool is_dead;
+	struct CUstream_st null_stream;
+	atomic_uint_fast64_t tail_ns, null_tail_ns, blocking_tail_ns;
+};
+
+struct CUevent_st {
+	pthread_mutex_t mutex;
+	bool is_recorded;
+	uint64_t time_ns;
+	struct CUgraph_st *capture;
+};
+
+struct launch {
+	struct CUfunc_st *function;
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t shared_bytes;
+	bool is_cooperative;
+};
+
+struct copy {
+	void *to;
+	const void *from; /* NULL: a memset */
+	size_t nr; /* elements */
+	unsigned int value, element_bytes;
+};
+
+struct CUgraphNode_st {
+	struct CUgraphNode_st *next;
+	CUgraphNodeType type;
+	uint64_t id; /* its graph's in the upper half */
+	struct CUgraph_st *graph;
+	struct launch launch;
+	CUDA_KERNEL_NODE_PARAMS kernel_params;
+	struct copy copy;
+	CUDA_HOST_NODE_PARAMS host;
+};
+
+struct CUgraph_st {
+	uint32_t id;
+	uint32_t nr_nodes;
+	uint32_t nr_ids;
+	struct CUgraphNode_st *first, **end;
+};
+
+/* Its graph is a clone of the one that it was made from. */
+struct CUgraphExec_st {
+	struct CUgraph_st *graph;
+};
+
+/* init.c: what the process has one of */
+extern struct fake_knobs knobs;
+void knobs__read(void);
+/* 0 if calls may go on, else the error that every call gives. */
+CUresult driver__refusal(void);
+bool driver__is_initialized(void);
+
+/* tools.c: threads, correlation, forks */
+struct driver_thread {
+	struct fake_thread common;
+	struct CUctx_st *context;
+	struct CUctx_st *stack[8]; /* cuCtxPushCurrent() */
+	unsigned int nr_stack;
+	struct CUstream_st *own_stream; /* CU_STREAM_PER_THREAD, of own_context */
+};
+
+extern struct fake_tools tools;
+struct driver_thread *driver_thread(void);
+/* After cuInit: from now on a child made by fork or clone sees that it is one. */
+CUresult fork_page__init(void);
+bool fork_page__is_forked(void);
+void tools__resource(CUpti_CallbackIdResource id, const void *data);
+
+/* gpu.c: kernels and what they take */
+struct kernel_type *kernel_type__get(const char *name);
+void truth__write(void);
+
+/* stream.c: the timeline */
+#define LAUNCH_LATENCY_NS 1000 /* from the call to the start on an idle GPU */
+uint64_t clock_ns(void);
+/* Put something that takes @duration_ns into a stream. Returns its start. */
+uint64_t stream__run(struct CUstream_st *stream, uint64_t duration_ns);
+/* Wait until it is @time_ns, unless the knob says that no one waits. */
+void wait_until(uint64_t time_ns);
+void stream__init(struct CUstream_st *stream, struct CUctx_st *context,
+		  unsigned int flags);
+/* The stream behind a handle, which may be one of the three special ones. */
+CUresult stream__get(CUstream handle, bool is_per_thread, struct CUstream_st **ret);
+CUresult stream__synchronize(CUstream handle, bool is_per_thread);
+
+/* context.c */
+CUresult context__current(struct CUctx_st **ret);
+void context__tell_all(void);
+void context__synchronize(struct CUctx_st *context);
+bool device__is_valid(CUdevice device);
+bool device__info(int device, struct fake_device_info *ret);
+
+/* launch.c */
+CUresult launch__run(const struct launch *launch, struct CUstream_st *stream,
+		     uint32_t graph, uint64_t graph_node);
+CUresult launch__from_config(const CUlaunchConfig *config, CUfunction function,
+			     struct launch *ret);
+
+/* memory.c */
+void copy__run(const struct copy *copy, struct CUstream_st *stream);
+
+/* graph.c */
+struct CUgraph_st *graph__new(void);
+void graph__delete(struct CUgraph_st *graph);
+CUresult graph__add(struct CUgraph_st *graph, const struct CUgraphNode_st *content,
+		    struct CUgraphNode_st **ret);
+
+/*
+ * An API function: its name, its parameters with and without types, its parameters
+ * for CUPTI (the members of <name>_params), and what it does.
+ */
+/* clang-format off */
+#define FIELDS(...) {__VA_ARGS__}
+
+#define DRIVER_CALL(name_, params_, symbol_, work_)				\
+	struct fake_call fake_call = {						\
+		.domain = CUPTI_CB_DOMAIN_DRIVER_API,				\
+		.cbid = CUPTI_DRIVER_TRACE_CBID_##name_,			\
+		.params = params_,						\
+		.symbol = symbol_,						\
+	};									\
+	CUresult fake_result;							\
+										\
+	fake_call__enter(&tools, &fake_call);					\
+	fake_result = driver__refusal();					\
+	if (!fake_result)							\
+		fake_result = (work_);						\
+	fake_call__leave(&tools, &fake_call, &fake_result);			\
+	return fake_result;
+
+#define DRIVER_API(name_, types_, args_, work_)					\
+	CUresult CUDAAPI name_ types_;						\
+	CUresult CUDAAPI name_ types_						\
+	{									\
+		name_##_params fake_params = FIELDS args_;			\
+		DRIVER_CALL(name_, &fake_params, NULL, work_)			\
+	}
+
+#define DRIVER_LAUNCH_API(name_, types_, args_, function_, work_)		\
+	CUresult CUDAAPI name_ types_;						\
+	CUresult CUDAAPI name_ types_						\
+	{									\
+		name_##_params fake_params = FIELDS args_;			\
+		DRIVER_CALL(name_, &fake_params, function__name(function_), work_) \
+	}
+/* clang-format on */
+
+/* module.c */
+const char *function__name(CUfunction function);
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Streams and events on the simulated timeline, whose clock is CLOCK_MONOTONIC.
+ *
+ * What is put into a stream begins when all before it has ended, and its end is known
+ * at once; so an event has its time as soon as it is recorded, and to wait for one is
+ * to move the stream's tail. The null stream and blocking streams wait for each other.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "driver.h"
+
+static atomic_uint newest_stream_id;
+
+uint64_t clock_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void wait_until(uint64_t time_ns)
+{
+	const struct timespec time = {.tv_sec = (time_t)(time_ns / 1000000000),
+				      .tv_nsec = (long)(time_ns % 1000000000)};
+
+	if (knobs.is_instant)
+		return;
+	while (clock_ns() < time_ns)
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+}
+
+static bool is_over(uint64_t time_ns)
+{
+	return knobs.is_instant || clock_ns() >= time_ns;
+}
+
+static void raise_to(atomic_uint_fast64_t *value, uint64_t least)
+{
+	uint64_t old = atomic_load(value);
+
+	while (old < least && !atomic_compare_exchange_weak(value, &old, least))
+		;
+}
+
+static uint64_t at_least(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t stream__run(struct CUstream_st *stream, uint64_t duration_ns)
+{
+	struct CUctx_st *context = stream->context;
+	uint64_t start = clock_ns() + LAUNCH_LATENCY_NS, end;
+
+	pthread_mutex_lock(&stream->mutex);
+	start = at_least(start, stream->tail_ns);
+	if (stream->is_null)
+		start = at_least(start, atomic_load(&context->blocking_tail_ns));
+	else if (stream->is_blocking)
+		start = at_least(start, atomic_load(&context->null_tail_ns));
+	end = start + duration_ns;
+	stream->tail_ns = end;
+	pthread_mutex_unlock(&stream->mutex);
+
+	raise_to(&context->tail_ns, end);
+	if (stream->is_null)
+		raise_to(&context->null_tail_ns, end);
+	else if (stream->is_blocking)
+		raise_to(&context->blocking_tail_ns, end);
+	return start;
+}
+
+void stream__init(struct CUstream_st *stream, struct CUctx_st *context,
+		  unsigned int flags)
+{
+	stream->context = context;
+	stream->id = atomic_fetch_add(&newest_stream_id, 1) + 7;
+	stream->is_blocking = !(flags & CU_STREAM_NON_BLOCKING);
+	pthread_mutex_init(&stream->mutex, NULL);
+}
+
+static CUresult stream__create(CUstream *ret, unsigned int flags)
+{
+	struct CUctx_st *context;
+	struct CUstream_st *stream;
+	CUresult result = context__current(&context);
+	CUpti_ResourceData data = {};
+
+	if (result)
+		return result;
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stream__init(stream, context, flags);
+	*ret = stream;
+	data.context = context;
+	data.resourceHandle.stream = stream;
+	tools__resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
+	return CUDA_SUCCESS;
+}
+
+static CUresult stream__destroy(CUstream stream)
+{
+	CUpti_ResourceData data = {.context = stream->context};
+
+	data.resourceHandle.stream = stream;
+	tools__resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, &data);
+	pthread_mutex_destroy(&stream->mutex);
+	free(stream);
+	return CUDA_SUCCESS;
+}
+
+static uint64_t stream__tail(struct CUstream_st *stream)
+{
+	uint64_t tail;
+
+	pthread_mutex_lock(&stream->mutex);
+	tail = stream->tail_ns;
+	pthread_mutex_unlock(&stream->mutex);
+	if (stream->is_null)
+		tail = at_least(tail, atomic_load(&stream->context->blocking_tail_ns));
+	return tail;
+}
+
+CUresult stream__synchronize(CUstream handle, bool is_per_thread)
+{
+	struct CUstream_st *stream;
+	CUresult result = stream__get(handle, is_per_thread, &stream);
+
+	if (result)
+		return result;
+	if (stream->capture)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (!fork_page__is_forked())
+		wait_until(stream__tail(stream));
+	return CUDA_SUCCESS;
+}
+
+static CUresult stream__query(CUstream handle, bool is_per_thread)
+{
+	struct CUstream_st *stream;
+	CUresult result = stream__get(handle, is_per_thread, &stream);
+
+	if (result)
+		return result;
+	return is_over(stream__tail(stream)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static CUresult stream__wait_event(CUstream handle, bool is_per_thread, CUevent event)
+{
+	struct CUstream_st *stream;
+	struct CUgraph_st *capture;
+	CUresult result = stream__get(handle, is_per_thread, &stream);
+	uint64_t time;
+
+	if (result)
+		return result;
+	pthread_mutex_lock(&event->mutex);
+	time = event->time_ns;
+	capture = event->capture;
+	pthread_mutex_unlock(&event->mutex);
+	if (capture) {
+		/* The stream joins the capture that the event was recorded in. */
+		if (!stream->capture)
+			stream->capture = capture;
+		return CUDA_SUCCESS;
+	}
+	pthread_mutex_lock(&stream->mutex);
+	stream->tail_ns = at_least(stream->tail_ns, time);
+	pthread_mutex_unlock(&stream->mutex);
+	return CUDA_SUCCESS;
+}
+
+static CUresult stream__id(CUstream handle, unsigned long long *ret)
+{
+	struct CUstream_st *stream;
+	CUresult result = stream__get(handle, false, &stream);
+
+	if (!result)
+		*ret = stream->id;
+	return result;
+}
+
+static CUresult stream__flags(CUstream handle, unsigned int *ret)
+{
+	struct CUstream_st *stream;
+	CUresult result = stream__get(handle, false, &stream);
+
+	if (!result)
+		*ret = stream->is_blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
+	return result;
+}
+
+/* All streams have one priority. */
+static CUresult no_priority(int *priority)
+{
+	*priority = 0;
+	return CUDA_SUCCESS;
+}
+
+static CUresult event__create(CUevent *ret)
+{
+	struct CUevent_st *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	pthread_mutex_init(&event->mutex, NULL);
+	*ret = event;
+	return CUDA_SUCCESS;
+}
+
+static CUresult event__destroy(CUevent event)
+{
+	pthread_mutex_destroy(&event->mutex);
+	free(event);
+	return CUDA_SUCCESS;
+}
+
+static CUresult event__record(CUevent event, CUstream handle, bool is_per_thread)
+{
+	struct CUstream_st *stream;
+	CUresult result = stream__get(handle, is_per_thread, &stream);
+	uint64_t time;
+
+	if (result)
+		return result;
+	time = at_least(stream__tail(stream), clock_ns());
+	pthread_mutex_lock(&event->mutex);
+	event->capture = stream->capture;
+	event->is_recorded = true;
+	event->time_ns = time;
+	pthread_mutex_unlock(&event->mutex);
+	return CUDA_SUCCESS;
+}
+
+static uint64_t event__time(struct CUevent_st *event)
+{
+	uint64_t time;
+
+	pthread_mutex_lock(&event->mutex);
+	time = event->time_ns;
+	pthread_mutex_unlock(&event->mutex);
+	return time;
+}
+
+static CUresult event__query(CUevent event)
+{
+	return is_over(event__time(event)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static CUresult event__synchronize(CUevent event)
+{
+	wait_until(event__time(event));
+	return CUDA_SUCCESS;
+}
+
+static CUresult event__elapsed(float *ret_ms, CUevent start, CUevent end)
+{
+	if (!start->is_recorded || !end->is_recorded)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!is_over(event__time(start)) || !is_over(event__time(end)))
+		return CUDA_ERROR_NOT_READY;
+	*ret_ms = (float)((double)(int64_t)(event__time(end) - event__time(start)) / 1e6);
+	return CUDA_SUCCESS;
+}
+
+/* clang-format off */
+DRIVER_API(cuStreamCreate, (CUstream *stream, unsigned int flags), (stream, flags),
+	   stream__create(stream, flags))
+DRIVER_API(cuStreamCreateWithPriority, (CUstream *stream, unsigned int flags, int priority),
+	   (stream, flags, priority), stream__create(stream, flags))
+DRIVER_API(cuStreamDestroy_v2, (CUstream stream), (stream), stream__destroy(stream))
+DRIVER_API(cuStreamSynchronize, (CUstream stream), (stream),
+	   stream__synchronize(stream, false))
+DRIVER_API(cuStreamSynchronize_ptsz, (CUstream stream), (stream),
+	   stream__synchronize(stream, true))
+DRIVER_API(cuStreamQuery, (CUstream stream), (stream), stream__query(stream, false))
+DRIVER_API(cuStreamQuery_ptsz, (CUstream stream), (stream), stream__query(stream, true))
+DRIVER_API(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags),
+	   (stream, event, flags), stream__wait_event(stream, false, event))
+DRIVER_API(cuStreamWaitEvent_ptsz, (CUstream stream, CUevent event, unsigned int flags),
+	   (stream, event, flags), stream__wait_event(stream, true, event))
+DRIVER_API(cuStreamGetId, (CUstream stream, unsigned long long *id), (stream, id),
+	   stream__id(stream, id))
+DRIVER_API(cuStreamGetFlags, (CUstream stream, unsigned int *flags), (stream, flags),
+	   stream__flags(stream, flags))
+DRIVER_API(cuStreamGetPriority, (CUstream stream, int *priority), (stream, priority),
+	   no_priority(priority))
+
+DRIVER_API(cuEventCreate, (CUevent *event, unsigned int flags), (event, flags),
+	   event__create(event))
+DRIVER_API(cuEventDestroy_v2, (CUevent event), (event), event__destroy(event))
+DRIVER_API(cuEventRecord, (CUevent event, CUstream stream), (event, stream),
+	   event__record(event, stream, false))
+DRIVER_API(cuEventRecord_ptsz, (CUevent event, CUstream stream), (event, stream),
+	   event__record(event, stream, true))
+DRIVER_API(cuEventQuery, (CUevent event), (event), event__query(event))
+DRIVER_API(cuEventSynchronize, (CUevent event), (event), event__synchronize(event))
+DRIVER_API(cuEventElapsedTime, (float *ms, CUevent start, CUevent end), (ms, start, end),
+	   event__elapsed(ms, start, end))
+DRIVER_API(cuEventElapsedTime_v2, (float *ms, CUevent start, CUevent end),
+	   (ms, start, end), event__elapsed(ms, start, end))
