@@ -105,6 +105,11 @@ static int explain(struct probe_failure *failure, int err, const char *what)
 			    "this user may not use BPF: run it with sudo, or with the "
 			    "capabilities CAP_BPF and CAP_PERFMON (setcap "
 			    "cap_bpf,cap_perfmon+ep on the perf-gpu binary)");
+	if ((err == -EPERM || err == -EACCES) && !has_capability(CAP_SYS_ADMIN))
+		return fail(failure, -EPERM,
+			    "this kernel wants CAP_SYS_ADMIN to %s: %s; run it with sudo "
+			    "(from Linux 6.6 on, CAP_BPF and CAP_PERFMON are enough)",
+			    what, strerror(-err));
 	if (err == -EPERM || err == -EACCES)
 		return fail(failure, -EPERM,
 			    "the kernel refuses to %s in spite of the capabilities: %s; "
