@@ -50,10 +50,10 @@ perf_gpu inject -i "$out/perf.data" -o "$out/perf.gpu.data"
 if command -v perf > /dev/null; then
 	step "perf report -i $out/perf.gpu.data --stdio --no-children -g none -s symbol"
 	perf report -i "$out/perf.gpu.data" --stdio --no-children -g none -s symbol |
-		grep -v '^$' | head -24
+		grep -v '^$' | sed -n 1,24p
 	step "perf report -i $out/perf.gpu.data --stdio -g none -s symbol   # with all callers"
 	perf report -i "$out/perf.gpu.data" --stdio -g none -s symbol --percent-limit 1 |
-		grep -v '^[#$]\|^$' | head -24
+		grep -v '^[#$]\|^$' | sed -n 1,24p
 else
 	echo "perf is not installed; with it: perf report -i $out/perf.gpu.data"
 fi

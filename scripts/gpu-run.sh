@@ -15,7 +15,7 @@
 # shellcheck disable=SC2317 # steps are called by their names
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[[ ${GPU_RUN_FAKE:-} != 1 ]] || FAKE_CUDA=1
+[[ ${GPU_RUN_FAKE:-} != 1 ]] || export FAKE_CUDA=1
 # shellcheck source=scripts/cuda-env.sh
 . scripts/cuda-env.sh
 
