@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What becomes of the kernel's records on their way into perf.data */
+#include <errno.h>
+#include <stdint.h>
+
+#include "launch_event.h"
+#include "perfdata/reader.h"
+#include "perfdata/sample.h"
+#include "record/output.h"
+#include "unit.h"
+#include "util/log.h"
+
+static const char *const cmdline[] = {"perf-gpu", "record", NULL};
+
+struct ring_sample {
+	struct launch_event launch;
+	uint64_t frames[LAUNCH_MAX_FRAMES + 2]; /* one too many, and padding */
+};
+
+struct fixture {
+	char dir[32];
+	char path[64];
+	struct output *output;
+	uint64_t record[8192];
+	struct perfdata_reader *reader;
+	uint64_t cursor;
+};
+
+static void open_fixture(struct fixture *fixture, enum call_graph call_graph)
+{
+	struct output_config config = {
+		.argv = cmdline,
+		.stack = {.call_graph = call_graph, .dwarf_bytes = 8192},
+		.session = 0x1122334455667788,
+		.clock = {.realtime_ns = 2, .monotonic_ns = 1},
+	};
+
+	log_verbosity = -1;
+	memset(fixture, 0, sizeof(*fixture));
+	strcpy(fixture->dir, P_tmpdir "/perf-gpu-unit.XXXXXX");
+	CHECK(mkdtemp(fixture->dir));
+	snprintf(fixture->path, sizeof(fixture->path), "%s/perf.data", fixture->dir);
+	config.path = fixture->path;
+	CHECK_EQ(output__open(&config, &fixture->output), 0);
+}
+
+/* As BPF and the kernel make it: the raw part and its u32 size fill words. */
+static const struct perf_event_header *
+ring_sample(struct fixture *fixture, const struct ring_sample *from, uint32_t nr_frames)
+{
+	const struct perfdata_sample sample = {
+		.id = 4711,
+		.ip = 0x7f0000001000,
+		.pid = 10,
+		.tid = 11,
+		.time_ns = 5000,
+		.cpu = 3,
+		.raw = from,
+		.raw_bytes = (uint32_t)sizeof(from->launch) + nr_frames * 8 + 4,
+	};
+
+	CHECK(perfdata_sample__write(output__ring_attr(fixture->output), &sample,
+				     fixture->record, sizeof(fixture->record)) > 0);
+	return (const struct perf_event_header *)fixture->record;
+}
+
+/* The next record but the marks of rounds, or NULL */
+static const struct perf_event_header *next_record(struct fixture *fixture)
+{
+	const struct perf_event_header *event;
+
+	if (!fixture->reader) {
+		/* A file without any record would count as one that was cut. */
+		CHECK_EQ(output__finish_round(fixture->output), 0);
+		CHECK_EQ(output__commit(fixture->output), 0);
+		CHECK_EQ(perfdata_reader__open(fixture->path, &fixture->reader), 0);
+	}
+	while (perfdata_reader__next(fixture->reader, &fixture->cursor, &event) > 0)
+		if (event->type != 68)
+			return event;
+	return NULL;
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+	perfdata_reader__close(fixture->reader);
+	output__close(fixture->output);
+	unlink(fixture->path);
+	CHECK_EQ(rmdir(fixture->dir), 0);
+}
+
+static void read_launch(struct fixture *fixture, struct perfdata_sample *ret)
+{
+	const struct perf_event_header *event = next_record(fixture);
+	int i;
+
+	CHECK(event);
+	CHECK_EQ(event->type, PERF_RECORD_SAMPLE);
+	i = perfdata_reader__find_event(fixture->reader, event);
+	CHECK_EQ(i, 0);
+	CHECK_EQ(perfdata_sample__parse(&perfdata_reader__event(fixture->reader, 0)->attr,
+					event, ret),
+		 0);
+}
+
+TEST(frames_become_the_callchain)
+{
+	const struct ring_sample from = {
+		.launch = {.log_id = 1, .correlation_id = 2, .api = 3, .nr_frames = 2},
+		.frames = {0x400100, 0x400200},
+	};
+	struct perfdata_sample sample;
+	struct launch_event launch;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 2)), 0);
+	read_launch(&f, &sample);
+	CHECK_EQ(sample.id, LAUNCH_EVENT_ID);
+	CHECK_EQ(sample.ip, 0x400100);
+	CHECK_EQ(sample.pid, 10);
+	CHECK_EQ(sample.tid, 11);
+	CHECK_EQ(sample.time_ns, 5000);
+	CHECK_EQ(sample.cpu, 3);
+	CHECK_EQ(sample.nr_ips, 3);
+	CHECK_EQ(sample.ips[0], PERF_CONTEXT_USER);
+	CHECK_EQ(sample.ips[1], 0x400100);
+	CHECK_EQ(sample.ips[2], 0x400200);
+	CHECK(sample.raw_bytes >= sizeof(launch));
+	memcpy(&launch, sample.raw, sizeof(launch));
+	CHECK_EQ(launch.log_id, 1);
+	CHECK_EQ(launch.correlation_id, 2);
+	CHECK_EQ(launch.api, 3);
+	CHECK_EQ(launch.nr_frames, 0);
+	CHECK_EQ(perfdata_reader__event(f.reader, 0)->attr.config1, 0x1122334455667788);
+	CHECK_STR(perfdata_reader__event(f.reader, 0)->name, "gpu-launch");
+	close_fixture(&f);
+}
+
+TEST(what_no_user_code_has_as_an_address_ends_the_chain)
+{
+	const struct ring_sample from = {
+		.launch = {.nr_frames = 3},
+		.frames = {0x400100, PERF_CONTEXT_KERNEL, 0x400200},
+	};
+	struct perfdata_sample sample;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 3)), 0);
+	read_launch(&f, &sample);
+	CHECK_EQ(sample.nr_ips, 2);
+	CHECK_EQ(sample.ips[1], 0x400100);
+	close_fixture(&f);
+}
+
+TEST(a_launch_without_frames_has_the_markers_address)
+{
+	const struct ring_sample from = {.launch = {.log_id = 1}};
+	struct perfdata_sample sample;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 0)), 0);
+	read_launch(&f, &sample);
+	CHECK_EQ(sample.ip, 0x7f0000001000);
+	CHECK_EQ(sample.nr_ips, 2);
+	CHECK_EQ(sample.ips[1], sample.ip);
+	close_fixture(&f);
+}
+
+TEST(more_frames_than_there_are_is_a_broken_record)
+{
+	struct ring_sample from = {.launch = {.nr_frames = 3}};
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 2)), 0);
+	from.launch.nr_frames = LAUNCH_MAX_FRAMES + 1;
+	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, LAUNCH_MAX_FRAMES + 1)),
+		 0);
+	from.launch.nr_frames = UINT32_MAX;
+	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 2)), 0);
+	CHECK_EQ(output__counts(f.output).nr_broken, 3);
+	CHECK_EQ(output__counts(f.output).nr_launches, 0);
+	CHECK(!next_record(&f));
+	close_fixture(&f);
+}
+
+TEST(a_sample_that_ends_early_is_a_broken_record)
+{
+	const struct ring_sample from = {.launch = {.nr_frames = 2}};
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	ring_sample(&f, &from, 2);
+	for (uint16_t size = sizeof(struct perf_event_header);
+	     size < ((struct perf_event_header *)f.record)->size; size += 8) {
+		uint64_t cut[64];
+
+		memcpy(cut, f.record, size);
+		((struct perf_event_header *)cut)->size = size;
+		CHECK_EQ(output__launch(f.output, (struct perf_event_header *)cut), 0);
+	}
+	CHECK_EQ(output__counts(f.output).nr_launches, 0);
+	CHECK(output__counts(f.output).nr_broken > 0);
+	close_fixture(&f);
+}
+
+TEST(processes_are_counted_once)
+{
+	const struct ring_sample from = {.launch = {.log_id = 1}};
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 0)), 0);
+	CHECK_EQ(output__counts(f.output).nr_launches, 3);
+	CHECK_EQ(output__counts(f.output).nr_processes, 1);
+	close_fixture(&f);
+}
+
+/* PERF_RECORD_MMAP2 with a sample_id of TID, TIME, CPU, IDENTIFIER */
+static const struct perf_event_header *mmap2(struct fixture *fixture, const char *name)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t fields[6];
+		uint32_t prot, flags;
+		char name[32];
+		uint64_t id[4];
+	} event = {
+		.header = {.type = PERF_RECORD_MMAP2,
+			   .misc = PERF_RECORD_MISC_USER,
+			   .size = sizeof(event)},
+		.pid = 10,
+		.tid = 10,
+		.prot = 5,
+		.id = {0, 4000, 0, 4711},
+	};
+
+	memcpy(event.name, name, strlen(name));
+	memcpy(fixture->record, &event, sizeof(event));
+	return (const struct perf_event_header *)fixture->record;
+}
+
+TEST(side_band_gets_its_own_id)
+{
+	const struct perf_event_header *event;
+	struct perfdata_sample id;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__sideband(f.output, mmap2(&f, "/bin/true")), 0);
+	CHECK_EQ(output__finish_round(f.output), 0);
+	event = next_record(&f);
+	CHECK(event);
+	CHECK_EQ(event->type, PERF_RECORD_MMAP2);
+	CHECK_EQ(perfdata_sample__parse_id(&perfdata_reader__event(f.reader, 1)->attr,
+					   event, &id),
+		 0);
+	CHECK_EQ(id.id, SIDEBAND_EVENT_ID);
+	CHECK_EQ(id.time_ns, 4000);
+	CHECK_EQ(perfdata_reader__find_event(f.reader, event), 1);
+	close_fixture(&f);
+}
+
+TEST(the_uprobes_trampoline_is_left_out)
+{
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__sideband(f.output, mmap2(&f, "[uprobes-trampo")), 0);
+	CHECK_EQ(output__sideband(f.output, mmap2(&f, "[uprobes-trampoline]")), 0);
+	CHECK(!next_record(&f));
+	CHECK_EQ(output__counts(f.output).nr_broken, 0);
+	close_fixture(&f);
+}
+
+TEST(nothing_is_left_without_commit)
+{
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_FP);
+	CHECK_EQ(output__finish_round(f.output), 0);
+	close_fixture(&f); /* removes the folder, which must be empty */
+}

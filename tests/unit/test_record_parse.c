@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Arguments of record's options */
+#include <errno.h>
+
+#include "record/parse.h"
+#include "unit.h"
+
+#define PAGE 4096
+
+TEST(call_graph_takes_perfs_words)
+{
+	struct stack_config stack;
+
+	CHECK_EQ(parse__call_graph("unwind", &stack), 0);
+	CHECK_EQ(stack.call_graph, CALL_GRAPH_UNWIND);
+	CHECK_EQ(parse__call_graph("fp", &stack), 0);
+	CHECK_EQ(stack.call_graph, CALL_GRAPH_FP);
+	CHECK_EQ(parse__call_graph("dwarf", &stack), 0);
+	CHECK_EQ(stack.call_graph, CALL_GRAPH_DWARF);
+	CHECK_EQ(stack.dwarf_bytes, 8192);
+}
+
+TEST(dwarf_bytes_are_rounded_up_and_bounded)
+{
+	struct stack_config stack = {.dwarf_bytes = 1};
+
+	CHECK_EQ(parse__call_graph("dwarf,1", &stack), 0);
+	CHECK_EQ(stack.dwarf_bytes, 8);
+	CHECK_EQ(parse__call_graph("dwarf,65528", &stack), 0);
+	CHECK_EQ(stack.dwarf_bytes, 65528);
+	CHECK_EQ(parse__call_graph("dwarf,65529", &stack), -ERANGE);
+	CHECK_EQ(parse__call_graph("dwarf,0", &stack), -ERANGE);
+	CHECK_EQ(parse__call_graph("dwarf,-8", &stack), -ERANGE);
+	CHECK_EQ(parse__call_graph("dwarf,", &stack), -ERANGE);
+	CHECK_EQ(parse__call_graph("dwarf,8k", &stack), -ERANGE);
+	CHECK_EQ(parse__call_graph("dwarf,99999999999999999999999", &stack), -ERANGE);
+	CHECK_EQ(stack.dwarf_bytes, 65528);
+}
+
+TEST(other_call_graphs_are_refused)
+{
+	struct stack_config stack;
+
+	CHECK_EQ(parse__call_graph("lbr", &stack), -EINVAL);
+	CHECK_EQ(parse__call_graph("", &stack), -EINVAL);
+	CHECK_EQ(parse__call_graph("dwarf8192", &stack), -EINVAL);
+}
+
+TEST(mmap_pages_are_pages_or_a_size)
+{
+	size_t pages;
+
+	CHECK_EQ(parse__mmap_pages("1", PAGE, &pages), 0);
+	CHECK_EQ(pages, 1);
+	CHECK_EQ(parse__mmap_pages("512", PAGE, &pages), 0);
+	CHECK_EQ(pages, 512);
+	CHECK_EQ(parse__mmap_pages("4096B", PAGE, &pages), 0);
+	CHECK_EQ(pages, 1);
+	CHECK_EQ(parse__mmap_pages("512K", PAGE, &pages), 0);
+	CHECK_EQ(pages, 128);
+	CHECK_EQ(parse__mmap_pages("4m", PAGE, &pages), 0);
+	CHECK_EQ(pages, 1024);
+	CHECK_EQ(parse__mmap_pages("1G", PAGE, &pages), 0);
+	CHECK_EQ(pages, 262144);
+}
+
+TEST(mmap_pages_become_a_power_of_two)
+{
+	size_t pages;
+
+	CHECK_EQ(parse__mmap_pages("3", PAGE, &pages), 0);
+	CHECK_EQ(pages, 4);
+	CHECK_EQ(parse__mmap_pages("1B", PAGE, &pages), 0);
+	CHECK_EQ(pages, 1);
+	CHECK_EQ(parse__mmap_pages("5000B", PAGE, &pages), 0);
+	CHECK_EQ(pages, 2);
+}
+
+TEST(mmap_pages_that_are_none)
+{
+	size_t pages = 77;
+
+	CHECK_EQ(parse__mmap_pages("0", PAGE, &pages), -EINVAL);
+	CHECK_EQ(parse__mmap_pages("", PAGE, &pages), -EINVAL);
+	CHECK_EQ(parse__mmap_pages("-1", PAGE, &pages), -EINVAL);
+	CHECK_EQ(parse__mmap_pages(" 1", PAGE, &pages), -EINVAL);
+	CHECK_EQ(parse__mmap_pages("4MB", PAGE, &pages), -EINVAL);
+	CHECK_EQ(parse__mmap_pages("4Q", PAGE, &pages), -EINVAL);
+	CHECK_EQ(parse__mmap_pages("2G", PAGE, &pages), -ERANGE);
+	CHECK_EQ(parse__mmap_pages("18446744073709551615", PAGE, &pages), -ERANGE);
+	CHECK_EQ(parse__mmap_pages("18446744073709551616", PAGE, &pages), -ERANGE);
+	CHECK_EQ(pages, 77);
+}
