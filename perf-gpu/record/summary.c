@@ -14,11 +14,11 @@ static const char *plural(uint64_t nr, const char *one, const char *many)
 /* Nothing came from the injected library: why may that be? */
 static void print_absence(const struct summary *summary)
 {
-	pr_warning("no CUDA was used, or none that could be seen: no process loaded %s. "
-		   "It is not loaded by programs that never call cuInit(), that are "
-		   "set-uid, that clear their environment (CUDA_INJECTION64_PATH), or "
-		   "that run in a container without this file",
-		   summary->library);
+	pr_warning(
+		"no process initialized CUDA with our library in it: either cuInit() is "
+		"never called, or fails, or the program is set-uid, or has cleared "
+		"CUDA_INJECTION64_PATH, or runs in a container without %s",
+		summary->library);
 }
 
 static void print_losses(const struct summary *summary)
