@@ -99,10 +99,10 @@ endif
 
 INCLUDES    := -Iperf-gpu -Icupti_inject -Ibpf -I$(O)/bpf -I$(O)/include
 PERF_CFLAGS := $(COMMON_CFLAGS) $(SAN_FLAGS) -fPIE $(INCLUDES) $(LIBPERF_CFLAGS) \
-	       $(LIB_CFLAGS) -DPERF_GPU_VERSION='"$(VERSION)"' \
+	       $(LIB_CFLAGS) $(CUDA_CFLAGS) -DPERF_GPU_VERSION='"$(VERSION)"' \
 	       $(if $(SAN),-DPERF_GPU_SAN='"$(SAN)"')
 PERF_LDFLAGS := -pie $(HARDENING_LD) -Wl,--as-needed $(SAN_FLAGS) $(LDFLAGS)
-PERF_LIBS   := $(LIBPERF_LIBS) $(LIB_LIBS) -lpthread
+PERF_LIBS   := $(LIBPERF_LIBS) $(LIB_LIBS) -ldl -lpthread
 
 # The injected library goes into processes that aren't sanitized, and a sanitizer's
 # run-time library refuses to be loaded late: SAN leaves it alone, SAN_INJECT=1
@@ -126,7 +126,8 @@ BPF_SRCS    := $(wildcard bpf/*.bpf.c)
 UNIT_SRCS   := $(wildcard tests/unit/test_*.c)
 FUZZ_SRCS   := $(wildcard tests/fuzz/fuzz_*.c)
 
-PERF_OBJS   := $(PERF_SRCS:%.c=$(O)/obj/%.o)
+# check looks for CUPTI as the injected library does: by the same code
+PERF_OBJS   := $(PERF_SRCS:%.c=$(O)/obj/%.o) $(O)/obj/cupti_inject/cupti_table.o
 INJECT_OBJS := $(INJECT_SRCS:%.c=$(O)/obj/%.o)
 SKELETONS   := $(BPF_SRCS:bpf/%.bpf.c=$(O)/bpf/%.skel.h)
 # What tests are linked with: everything below the commands
@@ -146,6 +147,7 @@ all: $(PERF_GPU) $(INJECT_LIB) $(UNWIND_LIB)
 TEST_ALL :=
 -include tests/fake_cuda/Makefile.inc
 -include tests/workloads/Makefile.inc
+-include tests/tools/Makefile.inc
 
 # --- building --------------------------------------------------------------------
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The injected library and the libunwind it walks stacks with, loaded and called. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/trial.h"
+#include "record/injection.h"
+#include "util/paths.h"
+
+#define INJECTED_NAME "libperf-gpu-inject.so"
+#define UNWIND_NAME   "libunwind.so.8"
+
+struct library_result {
+	char libdir[PATH_MAX];
+	bool is_loaded;
+	bool is_own_unwind; /* beside the library, not the system's */
+	bool has_walked;
+	char error[512]; /* of dlopen() or dlsym(), whichever came first */
+};
+
+static void *open_library(const char *libdir, const char *name, char *error, size_t size)
+{
+	char path[2 * PATH_MAX];
+	void *handle;
+
+	snprintf(path, sizeof(path), "%s/%s", libdir, name);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!handle && error)
+		snprintf(error, size, "%s", dlerror());
+	return handle;
+}
+
+/* As cupti_inject/unwind.c opens and calls it */
+static void try_unwind(struct library_result *result)
+{
+	int (*walk)(void **buffer, int size);
+	void *frames[16];
+	void *handle;
+
+	handle = open_library(result->libdir, UNWIND_NAME, NULL, 0);
+	result->is_own_unwind = handle;
+	if (!handle)
+		handle = dlopen(UNWIND_NAME, RTLD_NOW | RTLD_LOCAL);
+	walk = handle ? (int (*)(void **, int))(uintptr_t)dlsym(handle, "unw_backtrace")
+		      : NULL;
+	if (!walk) {
+		snprintf(result->error, sizeof(result->error), "%s", dlerror());
+		return;
+	}
+	result->has_walked = walk(frames, sizeof(frames) / sizeof(*frames)) > 0;
+}
+
+static void try_library(void *shared)
+{
+	struct library_result *result = shared;
+	void *handle;
+
+	if (paths__find_libdir(result->libdir))
+		exit(EXIT_FAILURE);
+	handle = open_library(result->libdir, INJECTED_NAME, result->error,
+			      sizeof(result->error));
+	if (!handle)
+		return;
+	if (!dlsym(handle, "InitializeInjection")) {
+		snprintf(result->error, sizeof(result->error), "%s", dlerror());
+		return;
+	}
+	result->is_loaded = true;
+	try_unwind(result);
+}
+
+static void report_unwind(struct report *report, const struct library_result *result)
+{
+	if (!result->has_walked) {
+		report__line(report, VERDICT_FAIL, "libunwind", "no stack was walked: %s",
+			     *result->error ? result->error : "it returns no frames");
+		report__mend(report,
+			     "reinstall perf-gpu: " UNWIND_NAME " belongs beside %s",
+			     INJECTED_NAME);
+		report__mend(report, "or record with --call-graph fp");
+	} else if (!result->is_own_unwind) {
+		report__line(report, VERDICT_WARN, "libunwind",
+			     "not beside " INJECTED_NAME ": the system's is used, where "
+			     "the command can find it");
+		report__mend(report, "reinstall perf-gpu");
+	} else {
+		report__line(report, VERDICT_OK, "libunwind", "%s/" UNWIND_NAME,
+			     result->libdir);
+	}
+}
+
+static void try_injection(void *unused)
+{
+	(void)unused;
+	if (injection__check())
+		exit(EXIT_FAILURE);
+}
+
+static void report_injection(struct report *report)
+{
+	char unused;
+	struct trial trial;
+
+	if (trial__run(try_injection, &unused, sizeof(unused), &trial))
+		report__line(report, VERDICT_OK, "environment",
+			     "no other profiler is to be injected");
+	else
+		report__line(report, VERDICT_FAIL, "environment", "%s",
+			     trial__error(&trial));
+}
+
+void check__library(struct report *report, struct check_facts *facts)
+{
+	struct library_result result = {};
+	struct trial trial;
+
+	if (!trial__run(try_library, &result, sizeof(result), &trial)) {
+		report__line(report, VERDICT_FAIL, "library", "%s", trial__error(&trial));
+	} else if (!result.is_loaded) {
+		report__line(report, VERDICT_FAIL, "library", "%s", result.error);
+		report__mend(report, "reinstall perf-gpu");
+	} else {
+		memcpy(facts->libdir, result.libdir, sizeof(facts->libdir));
+		report__line(report, VERDICT_OK, "library", "%s/" INJECTED_NAME,
+			     result.libdir);
+		report_unwind(report, &result);
+	}
+	report_injection(report);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What record asks of the kernel, asked as record does: probe, rings, side-band. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/trial.h"
+#include "record/events.h"
+#include "record/ring.h"
+#include "record/sideband.h"
+
+/* Any one but 0 */
+#define TRIAL_SESSION 1
+
+static const struct stack_config stack = {.call_graph = CALL_GRAPH_UNWIND};
+
+struct probe_result {
+	char library[2 * PATH_MAX]; /* "": the self-test only */
+	bool has_probe, has_rings;
+	struct probe_facts facts;
+	struct probe_failure failure;
+};
+
+static int ignore(void *ctx, const struct perf_event_header *event)
+{
+	(void)ctx;
+	(void)event;
+	return 0;
+}
+
+static void try_probe(void *shared)
+{
+	struct probe_result *result = shared;
+	const struct probe_config config = {
+		.library = *result->library ? result->library : NULL,
+		.session = TRIAL_SESSION,
+		.reads_frames = true,
+	};
+	struct perf_event_attr attr, file;
+	struct probe *probe;
+	struct ring *ring;
+
+	if (probe__open(&config, &probe, &result->failure))
+		return;
+	result->facts = *probe__facts(probe);
+	result->has_probe = true;
+	launch_event__init(&stack, TRIAL_SESSION, &attr, &file);
+	if (ring__open(probe__rings_map_fd(probe), &attr, 0, ignore, NULL, &ring))
+		exit(EXIT_FAILURE);
+	result->has_rings = true;
+	ring__close(ring);
+	probe__close(probe);
+}
+
+static void try_sideband(void *unused)
+{
+	struct perf_event_attr attr;
+	struct sideband *sideband;
+
+	(void)unused;
+	sideband_event__init(&stack, &attr);
+	if (sideband__open(getpid(), &attr, ignore, NULL, &sideband))
+		exit(EXIT_FAILURE);
+	sideband__close(sideband);
+}
+
+static void report_probe(struct report *report, const struct probe_result *result,
+			 struct trial *trial)
+{
+	if (result->has_probe) {
+		report__line(report, VERDICT_OK, "uprobes",
+			     "a probe was hit and BPF saw it; attached through %s; the "
+			     "marker is a %s",
+			     result->facts.is_uprobe_multi ? "uprobe_multi"
+							   : "perf events",
+			     result->facts.is_quick_nop5
+				     ? "5-byte nop, which this kernel turns into a call"
+				     : "1-byte nop");
+	} else {
+		report__line(report, VERDICT_FAIL, "uprobes", "%s",
+			     *result->failure.text ? result->failure.text
+						   : trial__error(trial));
+	}
+}
+
+static void report_rings(struct report *report, const struct probe_result *result,
+			 struct trial *trial)
+{
+	if (result->has_rings)
+		report__line(report, VERDICT_OK, "rings", "one for each CPU");
+	else if (result->has_probe)
+		report__line(report, VERDICT_FAIL, "rings", "%s", trial__error(trial));
+	else
+		report__line(report, VERDICT_NOTE, "rings",
+			     "not tried: they need a probe");
+}
+
+void check__recorder(struct report *report, struct check_facts *facts)
+{
+	struct probe_result result = {};
+	struct trial trial;
+	char unused;
+
+	if (*facts->libdir)
+		snprintf(result.library, sizeof(result.library),
+			 "%s/libperf-gpu-inject.so", facts->libdir);
+	trial__run(try_probe, &result, sizeof(result), &trial);
+	facts->probe = result.facts;
+	facts->has_probe = result.has_probe;
+	facts->has_rings = result.has_rings;
+	report_probe(report, &result, &trial);
+	report_rings(report, &result, &trial);
+
+	facts->has_sideband = trial__run(try_sideband, &unused, sizeof(unused), &trial);
+	if (facts->has_sideband)
+		report__line(report, VERDICT_OK, "side-band",
+			     "mappings, forks and names of processes can be recorded");
+	else
+		report__line(report, VERDICT_FAIL, "side-band", "%s",
+			     trial__error(&trial));
+}

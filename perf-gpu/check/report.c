@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_COLUMN  23
+#define LINE_COLUMNS 80
+
+/* Bytes of UTF-8 pass; what a terminal would obey doesn't. */
+static void make_visible(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == '\x7f')
+			*text = ' ';
+}
+
+/* Words of @text from TEXT_COLUMN on, the first line having @column columns already */
+static void print_wrapped(int column, const char *text)
+{
+	const int start = column;
+
+	text += strspn(text, " ");
+	while (*text) {
+		int word = (int)strcspn(text, " ");
+
+		if (column > start && column + 1 + word > LINE_COLUMNS) {
+			printf("\n%*s", start, "");
+			column = start;
+		}
+		column += printf("%s%.*s", column > start ? " " : "", word, text);
+		text += word;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void print_text(int column, const char *fmt, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, args) < 0) {
+		/* Without memory the text before its arguments is better than nothing. */
+		puts(fmt);
+		return;
+	}
+	make_visible(text);
+	print_wrapped(column, text);
+	free(text);
+}
+
+void report__section(struct report *report, const char *title)
+{
+	(void)report;
+	puts(title);
+}
+
+void report__line(struct report *report, enum verdict verdict, const char *name,
+		  const char *fmt, ...)
+{
+	static const char *const words[] = {
+		[VERDICT_OK] = "ok",
+		[VERDICT_NOTE] = "-",
+		[VERDICT_WARN] = "warn",
+		[VERDICT_FAIL] = "FAIL",
+	};
+	va_list args;
+
+	report->nr_failed += verdict == VERDICT_FAIL;
+	report->nr_warnings += verdict == VERDICT_WARN;
+	printf("  %-4s  %-14s ", words[verdict], name);
+	va_start(args, fmt);
+	print_text(TEXT_COLUMN, fmt, args);
+	va_end(args);
+}
+
+void report__mend(struct report *report, const char *fmt, ...)
+{
+	va_list args;
+
+	(void)report;
+	printf("%*s-> ", TEXT_COLUMN, "");
+	va_start(args, fmt);
+	print_text(TEXT_COLUMN + 3, fmt, args);
+	va_end(args);
+}
+
+void report__detail(struct report *report, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!report->is_verbose)
+		return;
+	printf("%*s", TEXT_COLUMN, "");
+	va_start(args, fmt);
+	print_text(TEXT_COLUMN, fmt, args);
+	va_end(args);
+}
