@@ -1,0 +1,106 @@
+#!/bin/bash
+# perf-gpu check: the verdict, its exit status, and the line that says why
+. "$(dirname "$0")/lib.sh"
+need root bpf fake_cuda setpriv
+
+SECCOMP_DENY=$O/tests/tools/seccomp-deny
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+unset CUDA_INJECTION64_PATH PERF_GPU_CUPTI CUDA_VISIBLE_DEVICES
+
+# Lines of one thing, unwrapped: the text of a line and how to mend it
+lines_of()
+{
+	sed -E ':again; N; $!b again; s/\n {23,}/ /g' out | sed -nE "s/ +/ /g; s/^ ([^ ]+) $1 /\1: /p"
+}
+
+check_status "with the stand-in" 0 run_fake "$PERF_GPU" check
+expect_match "says so" '^record works here' "$(tail -n 1 out)"
+expect_no_match "no line fails" '^  FAIL ' "$(cat out)"
+expect "nothing is on stderr" "" "$(cat err)"
+expect_match "probe" '^ok: .*uprobe_multi|^ok: .*perf events' "$(lines_of uprobes)"
+expect_match "driver" "^ok: $FAKE_CUDA/libcuda.so.1, for CUDA up to 13\.[0-9]" "$(lines_of driver)"
+expect_match "GPU" '^ok: .*compute capability [0-9]+\.[0-9]' "$(lines_of 'GPU 0')"
+expect_match "CUPTI and its release" "^ok: $FAKE_CUDA/libcupti.so.*, of CUDA 1[1-9]\.[0-9]" \
+	"$(lines_of CUPTI)"
+expect "no line is longer than a terminal, but for paths" "" "$(grep -v / out | grep -E '.{81}')"
+check_status "-v" 0 run_fake "$PERF_GPU" check -v
+expect_match "-v says more" 'effective: [0-9a-f]{16}' "$(cat out)"
+
+if ! has gpu; then
+	check_status "no driver" 1 "$PERF_GPU" check
+	expect_match "names libcuda" '^FAIL: libcuda\.so\.1: .* -> install NVIDIA' "$(lines_of driver)"
+	expect_match "counts it" '^record does not work here: 1 to mend' "$(tail -n 1 out)"
+else
+	skip_one "no driver" "this machine has one"
+fi
+
+check_status "no libcupti" 1 run_fake env PERF_GPU_CUPTI=/nonexistent/libcupti.so "$PERF_GPU" check
+expect_match "names the variable" '^FAIL: PERF_GPU_CUPTI=/nonexistent/libcupti.so cannot' \
+	"$(lines_of CUPTI)"
+
+check_status "another profiler in the environment" 1 \
+	run_fake env CUDA_INJECTION64_PATH=/opt/other.so "$PERF_GPU" check
+expect_match "names it" '^FAIL: CUDA_INJECTION64_PATH is set to /opt/other\.so' "$(lines_of environment)"
+
+# A CUDA whose cuInit() crashes, and one that has no GPU
+stub()
+{
+	mkdir -p "$1"
+	for function in cuGetErrorName cuDriverGetVersion cuDeviceGetCount cuDeviceGet \
+		cuDeviceGetName cuDeviceGetAttribute cuDeviceTotalMem_v2; do
+		echo "int $function(void) { return 1; }"
+	done >"$1/stub.c"
+	echo "int cuInit(unsigned int flags) { (void)flags; $2 }" >>"$1/stub.c"
+	"${CC:-gcc}" -shared -fPIC -o "$1/libcuda.so.1" "$1/stub.c"
+}
+stub crash '__builtin_trap();'
+check_status "a driver that crashes" 1 env LD_LIBRARY_PATH="$TMP/crash" "$PERF_GPU" check
+expect_match "says what crashed" '^FAIL: cuInit: the process died of signal' "$(lines_of CUDA)"
+stub refuse 'return 100;'
+check_status "a driver without a GPU" 1 env LD_LIBRARY_PATH="$TMP/refuse" "$PERF_GPU" check
+expect_match "says that cuInit failed" '^FAIL: .*libcuda\.so\.1: cuInit failed: .* -> ' \
+	"$(lines_of driver)"
+
+# An unprivileged user must get at the files, wherever the build is.
+mkdir -p tree/lib && cp "$PERF_GPU" tree/ && cp -r "$O/lib/perf-gpu" tree/lib/ &&
+	cp -r "$FAKE_CUDA" fake && chmod -R a+rX . && mkdir -m 1777 tree/out
+run_there()
+{
+	(cd tree/out && LD_LIBRARY_PATH=$TMP/fake "$@")
+}
+
+check_status "without capabilities" 1 run_there "${nobody[@]}" ../perf-gpu check
+expect_match "names them" \
+	'^FAIL: CAP_BPF and CAP_PERFMON are missing .*sudo.*setcap cap_bpf,cap_perfmon' \
+	"$(lines_of capabilities)"
+check_status "with one of them" 1 run_there "${nobody[@]}" \
+	--inh-caps=+bpf --ambient-caps=+bpf ../perf-gpu check
+expect_match "names the other" '^FAIL: CAP_PERFMON is missing' "$(lines_of capabilities)"
+if [ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ]; then
+	check_status "with CAP_BPF and CAP_PERFMON" 0 run_there "${nobody[@]}" \
+		--inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon ../perf-gpu check
+	expect_match "through uprobe_multi" 'uprobe_multi' "$(lines_of uprobes)"
+else
+	skip_one "with CAP_BPF and CAP_PERFMON" "Linux 6.6 has uprobe_multi, this is $(uname -r)"
+fi
+chmod 755 tree/out
+check_status "a folder of another's" 1 run_there "${nobody[@]}" \
+	--inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon ../perf-gpu check
+expect_match "names it" "^FAIL: perf.data can't be written to .*/tree/out: Permission denied" \
+	"$(lines_of output)"
+
+for denied in bpf perf_event_open; do
+	check_status "with $denied forbidden" 1 "$SECCOMP_DENY" $denied \
+		env LD_LIBRARY_PATH="$FAKE_CUDA" "$PERF_GPU" check
+	expect_match "names the filter" '^warn: .*seccomp filter .* -> let the filter pass bpf and' \
+		"$(lines_of container)"
+done
+expect_match "names the side-band" '^FAIL: .*perf_event_open: Operation not permitted' \
+	"$(lines_of side-band)"
+
+mv tree/lib/perf-gpu/libunwind.so.8 .
+check_status "without our libunwind" 0 run_there ../perf-gpu check
+expect_match "warns" '^warn: not beside' "$(lines_of libunwind)"
+mv tree/lib elsewhere
+check_status "without the library" 1 run_there ../perf-gpu check
+expect_match "names it" '^FAIL: libperf-gpu-inject.so is neither in' "$(lines_of library)"
