@@ -72,10 +72,14 @@ static const char *const result_names[CUPTI_ERROR_UNKNOWN + 1] = {
 /* The real one has a sentence for a few, and the name for most. */
 static CUptiResult result_name(CUptiResult result, const char **ret)
 {
-	if (!ret || result > CUPTI_ERROR_UNKNOWN || !result_names[result])
+	const char *name = NULL;
+
+	if (!ret)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*ret = result_names[result];
-	return CUPTI_SUCCESS;
+	if (result <= CUPTI_ERROR_UNKNOWN)
+		name = result_names[result];
+	*ret = name ? name : "<unknown>";
+	return name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **str)

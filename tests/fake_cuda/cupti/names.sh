@@ -3,8 +3,8 @@
 # Prints array elements, [id] = "name", for the enumerators of a CUPTI header.
 # usage: names.sh runtime|driver|result COMPILER [FLAG...]
 #
-# The real libcupti calls everything by its enumerator, so the header has the names;
-# two of the results it doesn't know.
+# The real libcupti calls everything by its enumerator, so the header has the names,
+# but for two results that it doesn't know.
 set -eu
 
 kind=$1
@@ -19,4 +19,4 @@ esac
 
 echo "#include <$header>" | "$@" -E -xc - |
 	sed -nE "s/^ *$prefix([A-Za-z_0-9]+) *= *([0-9]+),.*/	[\\2] = \"$kept\\1\",/p" |
-	grep -v -e OLD_PROFILER_API_INITIALIZED -e OPENACC_UNDEFINED_ROUTINE
+	grep -v -e '"SIZE"' -e OLD_PROFILER_API_INITIALIZED -e OPENACC_UNDEFINED_ROUTINE

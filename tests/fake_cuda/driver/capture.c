@@ -4,10 +4,41 @@
 
 #include "driver.h"
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct CUgraph_st *captures; /* those that go on */
+
+/* Under the mutex */
+static void capture__add_stream(struct CUgraph_st *graph, struct CUstream_st *stream)
+{
+	stream->capture = graph;
+	stream->next_captured = graph->captured_streams;
+	graph->captured_streams = stream;
+}
+
+CUresult capture__join(struct CUstream_st *stream, uint32_t capture_id)
+{
+	CUresult result = CUDA_SUCCESS;
+	struct CUgraph_st *graph;
+
+	pthread_mutex_lock(&mutex);
+	for (graph = captures; graph; graph = graph->next_capture)
+		if (graph->id == capture_id)
+			break;
+	if (!graph)
+		result = CUDA_ERROR_CAPTURED_EVENT;
+	else if (!stream->capture)
+		capture__add_stream(graph, stream);
+	else if (stream->capture != graph)
+		result = CUDA_ERROR_STREAM_CAPTURE_MERGE;
+	pthread_mutex_unlock(&mutex);
+	return result;
+}
+
 static CUresult capture__begin(CUstream handle, bool is_per_thread)
 {
 	struct CUstream_st *stream;
 	CUresult result = stream__get(handle, is_per_thread, &stream);
+	CUgraph graph;
 
 	if (result)
 		return result;
@@ -16,25 +47,53 @@ static CUresult capture__begin(CUstream handle, bool is_per_thread)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (stream->capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
-	result = cuGraphCreate(&stream->capture, 0);
-	stream->owns_capture = !result;
-	return result;
+	result = graph__create(&graph);
+	if (result)
+		return result;
+	pthread_mutex_lock(&mutex);
+	stream->owns_capture = true;
+	capture__add_stream(graph, stream);
+	graph->next_capture = captures;
+	captures = graph;
+	pthread_mutex_unlock(&mutex);
+	return CUDA_SUCCESS;
+}
+
+/* Under the mutex */
+static void capture__release_streams(struct CUgraph_st *graph)
+{
+	struct CUstream_st *stream, *next;
+	struct CUgraph_st **at = &captures;
+
+	for (stream = graph->captured_streams; stream; stream = next) {
+		next = stream->next_captured;
+		stream->capture = NULL;
+		stream->next_captured = NULL;
+		stream->owns_capture = false;
+	}
+	graph->captured_streams = NULL;
+	while (*at != graph)
+		at = &(*at)->next_capture;
+	*at = graph->next_capture;
 }
 
 static CUresult capture__end(CUstream handle, bool is_per_thread, CUgraph *ret)
 {
 	struct CUstream_st *stream;
 	CUresult result = stream__get(handle, is_per_thread, &stream);
+	struct CUgraph_st *graph;
 
 	if (result)
 		return result;
-	if (!stream->capture)
+	graph = stream->capture;
+	if (!graph)
 		return CUDA_ERROR_ILLEGAL_STATE;
 	if (!stream->owns_capture)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-	*ret = stream->capture;
-	stream->capture = NULL;
-	stream->owns_capture = false;
+	pthread_mutex_lock(&mutex);
+	capture__release_streams(graph);
+	pthread_mutex_unlock(&mutex);
+	*ret = graph;
 	return CUDA_SUCCESS;
 }
 

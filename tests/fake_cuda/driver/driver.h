@@ -53,6 +53,7 @@ struct CUstream_st {
 	pthread_mutex_t mutex;
 	uint64_t tail_ns; /* when all that was put into it ends */
 	struct CUgraph_st *capture;
+	struct CUstream_st *next_captured; /* with the same capture */
 	bool owns_capture; /* it began it; else it joined through an event */
 };
 
@@ -69,9 +70,8 @@ struct CUctx_st {
 
 struct CUevent_st {
 	pthread_mutex_t mutex;
-	bool is_recorded;
-	uint64_t time_ns;
-	struct CUgraph_st *capture;
+	uint64_t time_ns; /* 0: not recorded yet */
+	uint32_t capture_id; /* of the graph it was recorded into, or 0 */
 };
 
 struct launch {
@@ -104,6 +104,9 @@ struct CUgraph_st {
 	uint32_t nr_nodes;
 	uint32_t nr_ids;
 	struct CUgraphNode_st *first, **end;
+	/* While it is being captured */
+	struct CUgraph_st *next_capture;
+	struct CUstream_st *captured_streams;
 };
 
 /* Its graph is a clone of the one that it was made from. */
@@ -164,12 +167,14 @@ CUresult launch__run(const struct launch *launch, struct CUstream_st *stream,
 CUresult launch__from_config(const CUlaunchConfig *config, CUfunction function,
 			     struct launch *ret);
 
+/* capture.c: a stream becomes part of a capture; CUDA_ERROR_CAPTURED_EVENT: it is over */
+CUresult capture__join(struct CUstream_st *stream, uint32_t capture_id);
+
 /* memory.c */
 void copy__run(const struct copy *copy, struct CUstream_st *stream);
 
 /* graph.c */
-struct CUgraph_st *graph__new(void);
-void graph__delete(struct CUgraph_st *graph);
+CUresult graph__create(CUgraph *ret);
 CUresult graph__add(struct CUgraph_st *graph, const struct CUgraphNode_st *content,
 		    struct CUgraphNode_st **ret);
 

@@ -22,7 +22,7 @@ static void tell(CUpti_CallbackIdResource id, CUpti_GraphData *graph)
 	tools__resource(id, &data);
 }
 
-struct CUgraph_st *graph__new(void)
+static struct CUgraph_st *graph__new(void)
 {
 	struct CUgraph_st *graph = calloc(1, sizeof(*graph));
 
@@ -33,7 +33,7 @@ struct CUgraph_st *graph__new(void)
 	return graph;
 }
 
-void graph__delete(struct CUgraph_st *graph)
+static void graph__delete(struct CUgraph_st *graph)
 {
 	if (!graph)
 		return;
@@ -82,7 +82,7 @@ CUresult graph__add(struct CUgraph_st *graph, const struct CUgraphNode_st *conte
 	return CUDA_SUCCESS;
 }
 
-static CUresult graph__create(CUgraph *ret)
+CUresult graph__create(CUgraph *ret)
 {
 	struct CUgraph_st *graph = graph__new();
 
@@ -185,6 +185,22 @@ static CUresult add_empty(CUgraphNode *ret, CUgraph graph)
 	const struct CUgraphNode_st node = {.type = CU_GRAPH_NODE_TYPE_EMPTY};
 
 	return graph__add(graph, &node, ret);
+}
+
+/* The newer way to add any kind. Its params of kernels begin as the older one's. */
+static CUresult add_node(CUgraphNode *ret, CUgraph graph, const CUgraphNodeParams *params)
+{
+	switch (params->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return add_kernel(ret, graph,
+				  (const CUDA_KERNEL_NODE_PARAMS *)&params->kernel);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return add_memcpy(ret, graph, &params->memcpy.copyParams);
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+		return add_empty(ret, graph);
+	default:
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 }
 
 static CUresult graph__nodes(CUgraph graph, CUgraphNode *ret, size_t *nr)
@@ -324,6 +340,10 @@ DRIVER_API(cuGraphAddHostNode, (NODE_ARGS, const CUDA_HOST_NODE_PARAMS *params),
 	   (node, graph, after, nr_after, params), add_host(node, graph, params))
 DRIVER_API(cuGraphAddEmptyNode, (NODE_ARGS), (node, graph, after, nr_after),
 	   add_empty(node, graph))
+DRIVER_API(cuGraphAddNode_v2,
+	   (CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+	    const CUgraphEdgeData *edges, size_t nr_after, CUgraphNodeParams *params),
+	   (node, graph, after, edges, nr_after, params), add_node(node, graph, params))
 DRIVER_API(cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *nr),
 	   (graph, nodes, nr), graph__nodes(graph, nodes, nr))
 DRIVER_API(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type), (node, type),

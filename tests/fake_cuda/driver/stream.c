@@ -152,22 +152,18 @@ static CUresult stream__query(CUstream handle, bool is_per_thread)
 static CUresult stream__wait_event(CUstream handle, bool is_per_thread, CUevent event)
 {
 	struct CUstream_st *stream;
-	struct CUgraph_st *capture;
 	CUresult result = stream__get(handle, is_per_thread, &stream);
+	uint32_t capture_id;
 	uint64_t time;
 
 	if (result)
 		return result;
 	pthread_mutex_lock(&event->mutex);
 	time = event->time_ns;
-	capture = event->capture;
+	capture_id = event->capture_id;
 	pthread_mutex_unlock(&event->mutex);
-	if (capture) {
-		/* The stream joins the capture that the event was recorded in. */
-		if (!stream->capture)
-			stream->capture = capture;
-		return CUDA_SUCCESS;
-	}
+	if (capture_id)
+		return capture__join(stream, capture_id);
 	pthread_mutex_lock(&stream->mutex);
 	stream->tail_ns = at_least(stream->tail_ns, time);
 	pthread_mutex_unlock(&stream->mutex);
@@ -229,8 +225,7 @@ static CUresult event__record(CUevent event, CUstream handle, bool is_per_thread
 		return result;
 	time = at_least(stream__tail(stream), clock_ns());
 	pthread_mutex_lock(&event->mutex);
-	event->capture = stream->capture;
-	event->is_recorded = true;
+	event->capture_id = stream->capture ? stream->capture->id : 0;
 	event->time_ns = time;
 	pthread_mutex_unlock(&event->mutex);
 	return CUDA_SUCCESS;
@@ -259,11 +254,14 @@ static CUresult event__synchronize(CUevent event)
 
 static CUresult event__elapsed(float *ret_ms, CUevent start, CUevent end)
 {
-	if (!start->is_recorded || !end->is_recorded)
+	uint64_t start_ns = event__time(start), end_ns = event__time(end);
+
+	/* 0: not recorded yet */
+	if (!start_ns || !end_ns)
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (!is_over(event__time(start)) || !is_over(event__time(end)))
+	if (!is_over(start_ns) || !is_over(end_ns))
 		return CUDA_ERROR_NOT_READY;
-	*ret_ms = (float)((double)(int64_t)(event__time(end) - event__time(start)) / 1e6);
+	*ret_ms = (float)((double)(int64_t)(end_ns - start_ns) / 1e6);
 	return CUDA_SUCCESS;
 }
 

@@ -11,18 +11,16 @@ unsigned int CUDARTAPI __cudaPushCallConfiguration(dim3 grid, dim3 block,
 cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3 *grid, dim3 *block,
 						 size_t *shared_bytes, void *stream);
 cudaError_t CUDARTAPI __cudaGetKernel(cudaKernel_t *kernel, const void *function);
+cudaError_t CUDARTAPI __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
+					 void **args, size_t shared_bytes,
+					 cudaStream_t stream);
+cudaError_t CUDARTAPI __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
+					      void **args, size_t shared_bytes,
+					      cudaStream_t stream);
 
-/* What CUPTI is given as its parameters; no header has the real ones. */
-struct kernel_launch_params {
-	cudaKernel_t kernel;
-	dim3 grid, block;
-	void **args;
-	size_t shared_bytes;
-	cudaStream_t stream;
-};
-
-#define __cudaLaunchKernel_v13000_params      struct kernel_launch_params
-#define __cudaLaunchKernel_ptsz_v13000_params struct kernel_launch_params
+cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *f, dim3 grid, dim3 block,
+					    void **args, size_t shared,
+					    cudaStream_t stream);
 
 struct configuration {
 	dim3 grid, block;
@@ -67,42 +65,47 @@ cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3 *grid, dim3 *block,
 	return cudaSuccess;
 }
 
-/* nvcc's code keeps the result for the life of the program. */
+/* The handle is the address itself, as in CUDA 13.0's; launches take either. */
 cudaError_t CUDARTAPI __cudaGetKernel(cudaKernel_t *kernel, const void *function)
 {
-	cudaError_t error = runtime__start();
-	CUfunction found;
-
-	if (!error)
-		error = runtime__use_context();
-	if (!error)
-		error = function__find(function, &found);
-	*kernel = error ? NULL : (cudaKernel_t)(void *)found;
-	return runtime__remember(error);
+	if (!function__name(function))
+		return runtime__remember(cudaErrorInvalidDeviceFunction);
+	*kernel = (cudaKernel_t)(uintptr_t)function;
+	return cudaSuccess;
 }
 
-static cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void **args,
+/* A jump: no callback of its own, and no frame of it in a stack. As in CUDA 13.0's. */
+cudaError_t CUDARTAPI __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
+					 void **args, size_t shared_bytes,
+					 cudaStream_t stream)
+{
+	return cudaLaunchKernel((const void *)kernel, grid, block, args, shared_bytes,
+				stream);
+}
+
+cudaError_t CUDARTAPI __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
+					      void **args, size_t shared_bytes,
+					      cudaStream_t stream)
+{
+	return cudaLaunchKernel_ptsz((const void *)kernel, grid, block, args,
+				     shared_bytes, stream);
+}
+
+static cudaError_t launch(const void *symbol, dim3 grid, dim3 block, void **args,
 			  size_t shared_bytes, CUstream stream)
 {
+	CUfunction function;
+	cudaError_t error = function__find(symbol, &function);
 	CUresult result;
 
-	if (!function)
-		return cudaErrorInvalidDeviceFunction;
+	if (error)
+		return error;
 	result = driver.cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
 				       block.z, (unsigned int)shared_bytes, stream, args,
 				       NULL);
 	/* The runtime's word for it */
 	return result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration
 						  : runtime__error(result);
-}
-
-static cudaError_t launch_symbol(const void *symbol, dim3 grid, dim3 block, void **args,
-				 size_t shared_bytes, CUstream stream)
-{
-	CUfunction function;
-	cudaError_t error = function__find(symbol, &function);
-
-	return error ? error : launch(function, grid, block, args, shared_bytes, stream);
 }
 
 static cudaError_t launch_cooperative(const void *symbol, dim3 grid, dim3 block,
@@ -215,23 +218,13 @@ static cudaError_t get_entry(const char *name, void **ret, unsigned int version,
 /* clang-format off */
 #define LAUNCH_TYPES								\
 	(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
-#define KERNEL_TYPES								\
-	(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,	\
-	 cudaStream_t stream)
-#define KERNEL ((CUfunction)(void *)kernel)
 
 RUNTIME_LAUNCH_API(cudaLaunchKernel, v7000, LAUNCH_TYPES,
 		   (f, grid, block, args, shared, stream), function__name(f),
-		   launch_symbol(f, grid, block, args, shared, stream))
+		   launch(f, grid, block, args, shared, stream))
 RUNTIME_LAUNCH_API(cudaLaunchKernel_ptsz, v7000, LAUNCH_TYPES,
 		   (f, grid, block, args, shared, stream), function__name(f),
-		   launch_symbol(f, grid, block, args, shared, stream_or_own(stream, true)))
-RUNTIME_LAUNCH_API(__cudaLaunchKernel, v13000, KERNEL_TYPES,
-		   (kernel, grid, block, args, shared, stream), kernel__name(KERNEL),
-		   launch(KERNEL, grid, block, args, shared, stream))
-RUNTIME_LAUNCH_API(__cudaLaunchKernel_ptsz, v13000, KERNEL_TYPES,
-		   (kernel, grid, block, args, shared, stream), kernel__name(KERNEL),
-		   launch(KERNEL, grid, block, args, shared, stream_or_own(stream, true)))
+		   launch(f, grid, block, args, shared, stream_or_own(stream, true)))
 RUNTIME_LAUNCH_API(cudaLaunchCooperativeKernel, v9000, LAUNCH_TYPES,
 		   (f, grid, block, args, shared, stream), function__name(f),
 		   launch_cooperative(f, grid, block, args, shared, stream))

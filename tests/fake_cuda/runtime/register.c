@@ -32,7 +32,7 @@ void CUDARTAPI __cudaRegisterManagedVar(void **handle, void **host, char *device
 struct binary {
 	void *image;
 	CUlibrary library; /* NULL until a kernel of it is used */
-	bool is_dead;
+	atomic_bool is_dead;
 };
 
 /* A kernel, or a variable if it has a size */
@@ -62,7 +62,7 @@ static struct symbol *symbol__find(const void *host)
 	struct symbol *symbol =
 		atomic_load_explicit(&symbols[bucket_of(host)], memory_order_acquire);
 
-	while (symbol && (symbol->host != host || symbol->binary->is_dead))
+	while (symbol && (symbol->host != host || atomic_load(&symbol->binary->is_dead)))
 		symbol = symbol->next;
 	return symbol;
 }
@@ -104,7 +104,7 @@ void CUDARTAPI __cudaRegisterFatBinaryEnd(void **handle)
 void CUDARTAPI __cudaUnregisterFatBinary(void **handle)
 {
 	if (handle)
-		((struct binary *)handle)->is_dead = true;
+		atomic_store(&((struct binary *)handle)->is_dead, true);
 }
 
 char CUDARTAPI __cudaInitModule(void **handle)
@@ -202,6 +202,16 @@ static cudaError_t symbol__function(struct symbol *symbol, CUfunction *ret)
 	return runtime__error(result);
 }
 
+static const char *kernel__name(CUfunction function)
+{
+	struct symbol *symbol = atomic_load_explicit(&by_function[bucket_of(function)],
+						     memory_order_acquire);
+
+	while (symbol && atomic_load(&symbol->function) != function)
+		symbol = symbol->next_by_function;
+	return symbol ? symbol->name : NULL;
+}
+
 cudaError_t function__find(const void *host, CUfunction *ret)
 {
 	struct symbol *symbol = symbol__find(host);
@@ -222,16 +232,6 @@ const char *function__name(const void *host)
 	struct symbol *symbol = symbol__find(host);
 
 	return symbol ? symbol->name : kernel__name((CUfunction)(uintptr_t)host);
-}
-
-const char *kernel__name(CUfunction function)
-{
-	struct symbol *symbol = atomic_load_explicit(&by_function[bucket_of(function)],
-						     memory_order_acquire);
-
-	while (symbol && atomic_load(&symbol->function) != function)
-		symbol = symbol->next_by_function;
-	return symbol ? symbol->name : NULL;
 }
 
 cudaError_t variable__find(const void *host, void **ret_address, size_t *ret_bytes)

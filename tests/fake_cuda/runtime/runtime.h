@@ -103,9 +103,8 @@ cudaError_t runtime__remember(cudaError_t error);
 
 /* register.c */
 cudaError_t function__find(const void *symbol, CUfunction *ret);
-/* Its name without loading it; NULL if there is none. */
+/* Its name, without loading it; NULL if there is none. */
 const char *function__name(const void *symbol);
-const char *kernel__name(CUfunction function);
 cudaError_t variable__find(const void *symbol, void **ret_address, size_t *ret_bytes);
 
 /* launch.c: with the null stream of an API function as what it means there */
