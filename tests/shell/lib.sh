@@ -34,7 +34,8 @@ O=$(cd "$O" && pwd) || exit 1
 PERF_GPU=$O/perf-gpu
 FAKE_CUDA=$O/fake_cuda
 WORKLOADS=$O/tests/workloads
-TMP=$(mktemp -d "${TMPDIR:-/tmp}/perf-gpu-test.XXXXXX") || exit 1
+# Not /tmp/perf-*: perf takes files of such names for symbol maps.
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/test-perf-gpu.XXXXXX") || exit 1
 
 nr_results=0
 nr_failed=0
