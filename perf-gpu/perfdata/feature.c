@@ -4,12 +4,8 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "perfdata/format.h"
 
@@ -29,99 +25,31 @@ static int set_and_release(struct perfdata_writer *writer, unsigned int feature,
 	return err;
 }
 
-static int set_names(struct perfdata_writer *writer)
-{
-	struct utsname names;
-	int err;
-
-	if (uname(&names) < 0)
-		return 0;
-	err = perfdata_writer__set_feature_string(writer, HEADER_HOSTNAME,
-						  names.nodename);
-	if (!err)
-		err = perfdata_writer__set_feature_string(writer, HEADER_OSRELEASE,
-							  names.release);
-	if (!err)
-		err = perfdata_writer__set_feature_string(writer, HEADER_ARCH,
-							  names.machine);
-	return err;
-}
-
-static int set_nr_cpus(struct perfdata_writer *writer)
+int perfdata_feature__set_nr_cpus(struct perfdata_writer *writer, uint32_t nr_configured,
+				  uint32_t nr_online)
 {
 	struct perfdata_buffer buffer = {0};
-	long nr_configured = sysconf(_SC_NPROCESSORS_CONF);
-	long nr_online = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (nr_configured <= 0 || nr_online <= 0)
-		return 0;
-	perfdata_buffer__add_u32(&buffer, (uint32_t)nr_configured);
-	perfdata_buffer__add_u32(&buffer, (uint32_t)nr_online);
+	perfdata_buffer__add_u32(&buffer, nr_configured);
+	perfdata_buffer__add_u32(&buffer, nr_online);
 	return set_and_release(writer, HEADER_NRCPUS, &buffer);
 }
 
-static int set_total_memory(struct perfdata_writer *writer)
+int perfdata_feature__set_total_memory(struct perfdata_writer *writer, uint64_t kib)
+{
+	return perfdata_writer__set_feature(writer, HEADER_TOTAL_MEM, &kib, sizeof(kib));
+}
+
+int perfdata_feature__set_cmdline(struct perfdata_writer *writer, const char *const *argv)
 {
 	struct perfdata_buffer buffer = {0};
-	long nr_pages = sysconf(_SC_PHYS_PAGES);
-	long page_bytes = sysconf(_SC_PAGESIZE);
+	uint32_t nr = 0;
 
-	if (nr_pages <= 0 || page_bytes <= 0)
-		return 0;
-	perfdata_buffer__add_u64(&buffer,
-				 (uint64_t)nr_pages * ((uint64_t)page_bytes / 1024));
-	return set_and_release(writer, HEADER_TOTAL_MEM, &buffer);
-}
-
-/* The first "model name : ..." of /proc/cpuinfo, which not all machines have. */
-static int set_cpu_description(struct perfdata_writer *writer)
-{
-	static const char key[] = "model name";
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	size_t line_bytes = 0;
-	char *line = NULL;
-	int err = 0;
-
-	if (!file)
-		return 0;
-	while (getline(&line, &line_bytes, file) > 0) {
-		const char *colon = strchr(line, ':');
-
-		if (strncmp(line, key, strlen(key)) != 0 || !colon)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		colon += 1 + strspn(colon + 1, " \t");
-		err = perfdata_writer__set_feature_string(writer, HEADER_CPUDESC, colon);
-		break;
-	}
-	free(line);
-	fclose(file);
-	return err;
-}
-
-int perfdata_feature__set_machine(struct perfdata_writer *writer)
-{
-	int err;
-
-	err = set_names(writer);
-	if (!err)
-		err = set_nr_cpus(writer);
-	if (!err)
-		err = set_total_memory(writer);
-	if (!err)
-		err = set_cpu_description(writer);
-	return err;
-}
-
-int perfdata_feature__set_cmdline(struct perfdata_writer *writer, const char *program,
-				  int nr_args, const char *const *args)
-{
-	struct perfdata_buffer buffer = {0};
-
-	perfdata_buffer__add_u32(&buffer, (uint32_t)nr_args + 1);
-	perfdata_buffer__add_string(&buffer, program);
-	for (int i = 0; i < nr_args; i++)
-		perfdata_buffer__add_string(&buffer, args[i]);
+	while (argv[nr])
+		nr++;
+	perfdata_buffer__add_u32(&buffer, nr);
+	for (; *argv; argv++)
+		perfdata_buffer__add_string(&buffer, *argv);
 	return set_and_release(writer, HEADER_CMDLINE, &buffer);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Header features that are more than a string: what is in them, as perf lays it
- * out (perfdata/format.h). One thread.
+ * out (perfdata/format.h). What they say is the caller's to know. One thread.
  *
  * All return 0 or -ENOMEM, and print nothing.
  */
@@ -14,21 +14,19 @@
 #include "perfdata/buffer.h"
 #include "perfdata/writer.h"
 
-/**
- * perfdata_feature__set_machine - what the machine we run on is
- *
- * HOSTNAME, OSRELEASE, ARCH, NRCPUS, CPUDESC and TOTAL_MEM; those that the
- * system doesn't tell are left out, as perf does.
- */
-int perfdata_feature__set_machine(struct perfdata_writer *writer);
+/* NRCPUS */
+int perfdata_feature__set_nr_cpus(struct perfdata_writer *writer, uint32_t nr_configured,
+				  uint32_t nr_online);
+
+/* TOTAL_MEM */
+int perfdata_feature__set_total_memory(struct perfdata_writer *writer, uint64_t kib);
 
 /**
- * perfdata_feature__set_cmdline - CMDLINE: the words of the recording command
- * @program: path of our own executable; what perf puts first
- * @nr_args, @args: argv[0] and so on
+ * perfdata_feature__set_cmdline - CMDLINE: the command that recorded
+ * @argv: NULL-terminated, the program first
  */
-int perfdata_feature__set_cmdline(struct perfdata_writer *writer, const char *program,
-				  int nr_args, const char *const *args);
+int perfdata_feature__set_cmdline(struct perfdata_writer *writer,
+				  const char *const *argv);
 
 /* SAMPLE_TIME: times of the first and of the last sample. */
 int perfdata_feature__set_sample_time(struct perfdata_writer *writer, uint64_t first_ns,

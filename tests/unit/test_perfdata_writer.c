@@ -125,16 +125,24 @@ static int write_sample(struct perfdata_writer *writer, uint64_t time_ns)
 
 static void set_features(struct perfdata_writer *writer)
 {
-	static const char *const args[] = {"perf-gpu", "record", "--", "./app"};
+	static const char *const args[] = {"/usr/bin/perf-gpu", "record", "--", "./app",
+					   NULL};
 	static const uint8_t build_id[20] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
 					     0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e,
 					     0x0f, 0x10, 0x11, 0x12, 0x13, 0x14};
 	struct perfdata_buffer files = {0};
 
-	CHECK_EQ(perfdata_feature__set_machine(writer), 0);
+	CHECK_EQ(perfdata_writer__set_feature_string(writer, HEADER_HOSTNAME, "example"),
+		 0);
+	CHECK_EQ(perfdata_writer__set_feature_string(writer, HEADER_OSRELEASE, "6.18.0"),
+		 0);
+	CHECK_EQ(perfdata_writer__set_feature_string(writer, HEADER_ARCH, "x86_64"), 0);
+	CHECK_EQ(perfdata_writer__set_feature_string(writer, HEADER_CPUDESC, "a CPU"), 0);
+	CHECK_EQ(perfdata_feature__set_nr_cpus(writer, 8, 6), 0);
+	CHECK_EQ(perfdata_feature__set_total_memory(writer, 1 << 20), 0);
 	CHECK_EQ(perfdata_writer__set_feature_string(writer, HEADER_VERSION, "0.0"), 0);
 	CHECK_EQ(perfdata_writer__set_feature_string(writer, HEADER_VERSION, "0.1"), 0);
-	CHECK_EQ(perfdata_feature__set_cmdline(writer, "/usr/bin/perf-gpu", 4, args), 0);
+	CHECK_EQ(perfdata_feature__set_cmdline(writer, args), 0);
 	CHECK_EQ(perfdata_feature__set_sample_time(writer, FIRST_NS,
 						   FIRST_NS + (NR_SAMPLES - 1) * STEP_NS),
 		 0);
@@ -223,7 +231,7 @@ TEST(whole_file)
 	check_events(reader);
 	check_records(reader);
 	CHECK_STR(perfdata_reader__feature_string(reader, HEADER_VERSION), "0.1");
-	CHECK(perfdata_reader__feature_string(reader, HEADER_HOSTNAME));
+	CHECK_STR(perfdata_reader__feature_string(reader, HEADER_HOSTNAME), "example");
 	CHECK(!perfdata_reader__feature_string(reader, HEADER_CPUID));
 	perfdata_reader__close(reader);
 }
@@ -321,19 +329,29 @@ TEST(a_broken_record_spoils_the_file)
 	CHECK_EQ(nr_files(), 0);
 }
 
-/* A limit on the file's size stands for a full disk. */
+/*
+ * A limit on files' sizes stands for a full disk. It is for what this process
+ * prints too, so it must not stay.
+ */
+static void limit_files(rlim_t nr_bytes)
+{
+	struct rlimit limit = {.rlim_cur = nr_bytes, .rlim_max = RLIM_INFINITY};
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
 TEST(no_room_leaves_no_file)
 {
-	struct rlimit limit = {.rlim_cur = 300000, .rlim_max = RLIM_INFINITY};
 	struct perfdata_writer *writer;
 	int err = 0;
 
 	make_folder();
-	signal(SIGXFSZ, SIG_IGN);
-	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	writer = open_writer(path);
+	limit_files(300000);
 	for (uint64_t i = 0; i < NR_SAMPLES && !err; i++)
 		err = write_sample(writer, i);
+	limit_files(RLIM_INFINITY);
 	CHECK_EQ(err, -EFBIG);
 	CHECK_EQ(write_sample(writer, 1), -EFBIG);
 	CHECK_EQ(perfdata_writer__commit(writer), -EFBIG);
@@ -343,15 +361,17 @@ TEST(no_room_leaves_no_file)
 
 TEST(no_room_for_the_end_leaves_no_file)
 {
-	struct rlimit limit = {.rlim_cur = 500, .rlim_max = RLIM_INFINITY};
 	struct perfdata_writer *writer;
+	int err;
 
 	make_folder();
-	signal(SIGXFSZ, SIG_IGN);
-	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	writer = open_writer(path);
 	CHECK_EQ(write_sample(writer, 1), 0);
-	CHECK_EQ(perfdata_writer__commit(writer), -EFBIG);
+	CHECK(freopen("/dev/null", "w", stderr)); /* the message has no room either */
+	limit_files(500);
+	err = perfdata_writer__commit(writer);
+	limit_files(RLIM_INFINITY);
+	CHECK_EQ(err, -EFBIG);
 	perfdata_writer__close(writer);
 	CHECK_EQ(nr_files(), 0);
 }
