@@ -13,6 +13,7 @@
 #include <string.h>
 
 struct CUpti_Subscriber_st {
+	struct CUpti_Subscriber_st *next_retired;
 	CUpti_CallbackFunc callback;
 	void *userdata;
 	char name[256];
@@ -20,6 +21,8 @@ struct CUpti_Subscriber_st {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct CUpti_Subscriber_st *) subscriber;
+/* Not freed: a callback of another thread may still be on its way. */
+static struct CUpti_Subscriber_st *retired;
 
 static const char *const driver_names[] = {
 #include "driver_names.h"
@@ -177,8 +180,11 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 	if (!is_subscriber(handle))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	cuptiEnableAllDomains(0, handle);
-	/* Not freed: a callback of another thread may still be on its way. */
+	pthread_mutex_lock(&mutex);
 	atomic_store(&subscriber, NULL);
+	handle->next_retired = retired;
+	retired = handle;
+	pthread_mutex_unlock(&mutex);
 	return CUPTI_SUCCESS;
 }
 

@@ -158,9 +158,11 @@ void truth__write(void)
 	if (!out)
 		return;
 	fprintf(out, "# pid %d\n", (int)getpid());
+	pthread_mutex_lock(&mutex);
 	for (size_t i = 0; i < NR_BUCKETS; i++)
 		for (struct kernel_type *type = types[i]; type; type = type->next)
 			print_type(out, type);
+	pthread_mutex_unlock(&mutex);
 	fclose(out);
 	/* In one piece, for processes that end at the same time. */
 	fd = open(knobs.truth_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
