@@ -4,15 +4,14 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <search.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "perfdata/feature.h"
 #include "perfdata/format.h"
 
 #define MAX_FILES 65536
@@ -20,10 +19,6 @@
 struct build_ids {
 	void *paths; /* tree of tsearch(3) */
 	size_t nr_paths;
-};
-
-struct table {
-	FILE *stream;
 };
 
 static int compare_paths(const void *a, const void *b)
@@ -87,50 +82,22 @@ static size_t read_build_id(const char *path, uint8_t *ret)
 
 static void add_entry(const void *node, VISIT visit, void *closure)
 {
-	static const char padding[PERFDATA_STRING_ALIGN];
 	const char *path = *(const char *const *)node;
-	struct table *table = closure;
-	struct perfdata_build_id entry = {.pid = -1};
-	size_t path_bytes, padded_bytes;
+	uint8_t build_id[PERFDATA_BUILD_ID_MAX_BYTES];
+	size_t bytes;
 
 	if (visit != leaf && visit != postorder)
 		return;
-	path_bytes = strlen(path) + 1;
-	padded_bytes = (path_bytes + PERFDATA_STRING_ALIGN - 1) / PERFDATA_STRING_ALIGN *
-		       PERFDATA_STRING_ALIGN;
-	entry.id_bytes = (uint8_t)read_build_id(path, entry.id);
-	if (!entry.id_bytes || padded_bytes > PATH_MAX)
-		return;
-	entry.header.type = PERFDATA_RECORD_HEADER_BUILD_ID;
-	entry.header.misc = PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE;
-	entry.header.size = (uint16_t)(sizeof(entry) + padded_bytes);
-	fwrite(&entry, sizeof(entry), 1, table->stream);
-	fwrite(path, path_bytes, 1, table->stream);
-	fwrite(padding, padded_bytes - path_bytes, 1, table->stream);
+	bytes = read_build_id(path, build_id);
+	if (bytes)
+		perfdata_feature__add_build_id(closure, PERF_RECORD_MISC_USER, build_id,
+					       bytes, path);
 }
 
-int build_ids__table(const struct build_ids *ids, void **ret, size_t *ret_bytes)
+void build_ids__read(const struct build_ids *ids, struct perfdata_buffer *table)
 {
-	char *bytes = NULL;
-	size_t nr_bytes;
-	struct table table;
-
 	elf_version(EV_CURRENT);
-	table.stream = open_memstream(&bytes, &nr_bytes);
-	if (!table.stream)
-		return -ENOMEM;
-	twalk_r(ids->paths, add_entry, &table);
-	if (fclose(table.stream)) {
-		free(bytes);
-		return -ENOMEM;
-	}
-	if (!nr_bytes) {
-		free(bytes);
-		bytes = NULL;
-	}
-	*ret = bytes;
-	*ret_bytes = nr_bytes;
-	return 0;
+	twalk_r(ids->paths, add_entry, table);
 }
 
 void build_ids__delete(struct build_ids *ids)

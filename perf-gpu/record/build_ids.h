@@ -6,7 +6,7 @@
 #ifndef PERF_GPU_RECORD_BUILD_IDS_H
 #define PERF_GPU_RECORD_BUILD_IDS_H
 
-#include <stddef.h>
+#include "perfdata/buffer.h"
 
 struct build_ids;
 
@@ -14,19 +14,17 @@ int build_ids__new(struct build_ids **ret); /* 0 or -ENOMEM */
 
 /*
  * Remember a mapped file; anything that isn't an absolute path is ignored, and
- * so is what comes after the 65,536th file. Files are read by build_ids__table().
+ * so is what comes after the 65,536th file. Files are read by build_ids__read().
  */
 void build_ids__add(struct build_ids *ids, const char *path);
 
 /**
- * build_ids__table - read the files, as they are now
- * @ret: malloc'd contents of perf.data's HEADER_BUILD_ID; the caller frees it.
- *       NULL and 0 bytes if no file has a build id.
- *
- * Return: 0 or -ENOMEM. Files that are gone, or no regular ELF files, or without
- * a build id, are left out.
+ * build_ids__read - read the files, as they are now
+ * @table: gets an entry for each, as HEADER_BUILD_ID has them, and tells whether
+ *         there was memory. Files that are gone, or no regular ELF files, or
+ *         without a build id, are left out.
  */
-int build_ids__table(const struct build_ids *ids, void **ret, size_t *ret_bytes);
+void build_ids__read(const struct build_ids *ids, struct perfdata_buffer *table);
 
 void build_ids__delete(struct build_ids *ids); /* NULL is fine */
 

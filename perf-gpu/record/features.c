@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/features.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "perfdata/feature.h"
 #include "perfdata/format.h"
 
 static uint64_t now_ns(clockid_t clock)
@@ -39,43 +39,6 @@ struct clock_pair clock_pair__read(void)
 	return best;
 }
 
-static void put_string(FILE *stream, const char *text)
-{
-	static const char padding[PERFDATA_STRING_ALIGN];
-	size_t bytes = strlen(text) + 1;
-	uint32_t padded = (uint32_t)((bytes + PERFDATA_STRING_ALIGN - 1) /
-				     PERFDATA_STRING_ALIGN * PERFDATA_STRING_ALIGN);
-
-	fwrite(&padded, sizeof(padded), 1, stream);
-	fwrite(text, bytes, 1, stream);
-	fwrite(padding, padded - bytes, 1, stream);
-}
-
-static int set_cmdline(struct perfdata_writer *writer, const char *const *argv)
-{
-	char *bytes = NULL;
-	size_t nr_bytes;
-	uint32_t nr = 0;
-	FILE *stream;
-	int err;
-
-	stream = open_memstream(&bytes, &nr_bytes);
-	if (!stream)
-		return -ENOMEM;
-	while (argv[nr])
-		nr++;
-	fwrite(&nr, sizeof(nr), 1, stream);
-	for (; *argv; argv++)
-		put_string(stream, *argv);
-	if (fclose(stream))
-		err = -ENOMEM;
-	else
-		err = perfdata_writer__set_feature(writer, HEADER_CMDLINE, bytes,
-						   nr_bytes);
-	free(bytes);
-	return err;
-}
-
 /* What follows "@key<blanks>:<blanks>" in a file of such lines, else "". */
 static void read_proc(const char *path, const char *key, char *ret, size_t size)
 {
@@ -102,8 +65,6 @@ static void read_proc(const char *path, const char *key, char *ret, size_t size)
 
 static int set_machine(struct perfdata_writer *writer)
 {
-	uint32_t nr_cpus[2] = {(uint32_t)sysconf(_SC_NPROCESSORS_CONF),
-			       (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)};
 	struct utsname uts;
 	char text[256];
 	uint64_t kib;
@@ -118,39 +79,16 @@ static int set_machine(struct perfdata_writer *writer)
 		err = perfdata_writer__set_feature_string(writer, HEADER_ARCH,
 							  uts.machine);
 	if (!err)
-		err = perfdata_writer__set_feature(writer, HEADER_NRCPUS, nr_cpus,
-						   sizeof(nr_cpus));
+		err = perfdata_feature__set_nr_cpus(
+			writer, (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+			(uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	read_proc("/proc/cpuinfo", "model name", text, sizeof(text));
 	if (!err && *text)
 		err = perfdata_writer__set_feature_string(writer, HEADER_CPUDESC, text);
 	read_proc("/proc/meminfo", "MemTotal", text, sizeof(text));
 	kib = strtoull(text, NULL, 10);
 	if (!err && kib)
-		err = perfdata_writer__set_feature(writer, HEADER_TOTAL_MEM, &kib,
-						   sizeof(kib));
-	return err;
-}
-
-static int set_clock(struct perfdata_writer *writer, const struct clock_pair *clock)
-{
-	const struct {
-		uint32_t version;
-		uint32_t clockid;
-		uint64_t realtime_ns;
-		uint64_t clock_ns;
-	} data = {1, CLOCK_MONOTONIC, clock->realtime_ns, clock->monotonic_ns};
-	uint64_t resolution_ns;
-	struct timespec resolution;
-	int err;
-
-	clock_getres(CLOCK_MONOTONIC, &resolution);
-	resolution_ns =
-		(uint64_t)resolution.tv_sec * 1000000000u + (uint64_t)resolution.tv_nsec;
-	err = perfdata_writer__set_feature(writer, HEADER_CLOCKID, &resolution_ns,
-					   sizeof(resolution_ns));
-	if (!err)
-		err = perfdata_writer__set_feature(writer, HEADER_CLOCK_DATA, &data,
-						   sizeof(data));
+		err = perfdata_feature__set_total_memory(writer, kib);
 	return err;
 }
 
@@ -164,17 +102,9 @@ int features__set(struct perfdata_writer *writer, const char *const *argv,
 	if (!err)
 		err = set_machine(writer);
 	if (!err)
-		err = set_cmdline(writer, argv);
+		err = perfdata_feature__set_cmdline(writer, argv);
 	if (!err)
-		err = set_clock(writer, clock);
+		err = perfdata_feature__set_clock(
+			writer, CLOCK_MONOTONIC, clock->realtime_ns, clock->monotonic_ns);
 	return err;
-}
-
-int features__set_sample_time(struct perfdata_writer *writer, uint64_t first_ns,
-			      uint64_t last_ns)
-{
-	const uint64_t times_ns[2] = {first_ns, last_ns};
-
-	return perfdata_writer__set_feature(writer, HEADER_SAMPLE_TIME, times_ns,
-					    sizeof(times_ns));
 }

@@ -26,8 +26,4 @@ struct clock_pair clock_pair__read(void);
 int features__set(struct perfdata_writer *writer, const char *const *argv,
 		  const struct clock_pair *clock);
 
-/* SAMPLE_TIME: when the first and the last sample were taken. */
-int features__set_sample_time(struct perfdata_writer *writer, uint64_t first_ns,
-			      uint64_t last_ns);
-
 #endif

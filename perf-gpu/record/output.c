@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 
 #include "launch_event.h"
+#include "perfdata/buffer.h"
+#include "perfdata/feature.h"
 #include "perfdata/format.h"
 #include "perfdata/sample.h"
 #include "perfdata/writer.h"
@@ -258,16 +260,16 @@ struct output_counts output__counts(const struct output *output)
 
 static int set_build_ids(struct output *output)
 {
-	size_t nr_bytes;
-	void *table;
-	int err;
+	struct perfdata_buffer table = {0};
+	int err = 0;
 
-	err = build_ids__table(output->build_ids, &table, &nr_bytes);
-	if (err || !table)
-		return err;
-	err = perfdata_writer__set_feature(output->writer, HEADER_BUILD_ID, table,
-					   nr_bytes);
-	free(table);
+	build_ids__read(output->build_ids, &table);
+	if (table.no_memory)
+		err = -ENOMEM;
+	else if (table.nr_bytes)
+		err = perfdata_writer__set_feature(output->writer, HEADER_BUILD_ID,
+						   table.data, table.nr_bytes);
+	perfdata_buffer__release(&table);
 	return err;
 }
 
@@ -277,8 +279,8 @@ int output__commit(struct output *output)
 
 	err = set_build_ids(output);
 	if (!err && output->counts.nr_launches)
-		err = features__set_sample_time(output->writer, output->first_ns,
-						output->last_ns);
+		err = perfdata_feature__set_sample_time(output->writer, output->first_ns,
+							output->last_ns);
 	if (err) {
 		pr_err("can't finish %s: %s", output->config.path, strerror(-err));
 		return err;

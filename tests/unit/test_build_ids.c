@@ -9,40 +9,34 @@
 #include "record/marker_offset.h"
 #include "unit.h"
 
-static size_t table_bytes(struct build_ids *ids, struct perfdata_build_id **ret)
-{
-	size_t nr_bytes = 1;
-
-	CHECK_EQ(build_ids__table(ids, (void **)ret, &nr_bytes), 0);
-	return nr_bytes;
-}
-
 TEST(a_file_is_there_once)
 {
-	struct perfdata_build_id *entry;
+	const struct perfdata_build_id *entry;
+	struct perfdata_buffer table = {0};
 	struct build_ids *ids;
 	char own[4096] = "";
-	size_t nr_bytes;
 
 	CHECK(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
 	CHECK_EQ(build_ids__new(&ids), 0);
 	build_ids__add(ids, own);
 	build_ids__add(ids, own);
-	nr_bytes = table_bytes(ids, &entry);
-	CHECK_EQ(nr_bytes, entry->header.size);
+	build_ids__read(ids, &table);
+	CHECK(table.nr_bytes > sizeof(*entry));
+	entry = (const struct perfdata_build_id *)table.data;
+	CHECK_EQ(table.nr_bytes, entry->header.size);
 	CHECK_EQ(entry->pid, -1);
 	CHECK_EQ(entry->header.misc, PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE);
 	CHECK_EQ(entry->id_bytes, 20);
 	CHECK_STR(entry->path, own);
 	CHECK_EQ((entry->header.size - sizeof(*entry)) % PERFDATA_STRING_ALIGN, 0);
-	free(entry);
+	perfdata_buffer__release(&table);
 	build_ids__delete(ids);
 }
 
 TEST(what_has_no_build_id_is_left_out)
 {
 	char dir[] = P_tmpdir "/perf-gpu-unit.XXXXXX", fifo[64];
-	struct perfdata_build_id *entry;
+	struct perfdata_buffer table = {0};
 	struct build_ids *ids;
 
 	CHECK(mkdtemp(dir));
@@ -58,8 +52,8 @@ TEST(what_has_no_build_id_is_left_out)
 	build_ids__add(ids, "/dev/zero");
 	build_ids__add(ids, "/proc/self/maps");
 	build_ids__add(ids, "/no/such/file");
-	CHECK_EQ(table_bytes(ids, &entry), 0);
-	CHECK(!entry);
+	build_ids__read(ids, &table);
+	CHECK_EQ(table.nr_bytes, 0);
 	build_ids__delete(ids);
 	unlink(fifo);
 	rmdir(dir);
