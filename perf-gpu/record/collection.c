@@ -155,6 +155,8 @@ static int copy_blocks(struct collection *collection, int fd, const char *name)
 	}
 	if (!is_empty)
 		collection->counts.nr_logs++;
+	else if (!got)
+		collection->counts.nr_empty_logs++;
 	if (got < 0) {
 		collection->counts.nr_cut_logs++;
 		pr_warning("the GPU log %s is %s, what follows is lost: %s", name,

@@ -16,6 +16,7 @@ struct collection;
 
 struct collection_counts {
 	uint64_t nr_logs; /* that had a whole block */
+	uint64_t nr_empty_logs; /* of processes that ended before their first block */
 	uint64_t nr_cut_logs; /* that end, or break, in the middle of a block */
 	uint64_t bytes; /* of the sidecar */
 };

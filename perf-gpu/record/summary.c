@@ -53,7 +53,12 @@ void summary__print(const struct summary *summary)
 	struct format_buf launches, processes;
 
 	log_scan__print(summary->scan);
-	if (!summary->logs.nr_logs)
+	if (summary->logs.nr_empty_logs)
+		pr_warning("%s %s ended before GPU records were written: a crash loses "
+			   "those of its last second",
+			   format__count(summary->logs.nr_empty_logs, &launches),
+			   plural(summary->logs.nr_empty_logs, "process", "processes"));
+	else if (!summary->logs.nr_logs)
 		print_absence(summary);
 	print_losses(summary);
 

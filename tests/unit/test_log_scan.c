@@ -185,7 +185,7 @@ static void make_log(struct log_build *build)
 
 TEST(whole_blocks_are_copied)
 {
-	struct log_build build = {.session = SESSION, .log_id = 1};
+	struct log_build build = {.session = SESSION, .log_id = 1}, empty = {};
 	struct gpu_log_recorder recorder = {.nr_launches = 3};
 	struct fixture f;
 	struct stat st;
@@ -195,9 +195,11 @@ TEST(whole_blocks_are_copied)
 	save_log(&f, &build, "1-a.gpulog");
 	save_log(&f, &build, "2-b.gpulog");
 	save_log(&f, &build, "notes.txt");
+	save_log(&f, &empty, "3-c.gpulog");
 	CHECK_EQ(collection__add_spool(f.collection, &f.spool), 0);
 	CHECK_EQ(collection__add_recorder(f.collection, &recorder), 0);
 	CHECK_EQ(collection__counts(f.collection).nr_logs, 2);
+	CHECK_EQ(collection__counts(f.collection).nr_empty_logs, 1);
 	CHECK_EQ(collection__counts(f.collection).nr_cut_logs, 0);
 	CHECK_EQ(collection__scan(f.collection)->nr_kernels, 2);
 	CHECK_EQ(collection__commit(f.collection), 0);
