@@ -46,7 +46,7 @@ if has man && has groff && [ -e "$TESTS/../man/perf-gpu-record.1" ]; then
 	ln -s "$TESTS/../man" man
 	mkdir bin && cp "$PERF_GPU" bin/
 	check_status "help record" 0 env PAGER=cat MANPAGER=cat bin/perf-gpu help record
-	expect_match "help record is its page" 'perf-gpu.record' "$(head -n 3 out)"
+	expect_match "help record is its page" 'PERF-GPU-RECORD' "$(head -n 3 out)"
 else
 	skip_one "help record" "need man, groff and the page"
 fi
