@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The names, each once, and the file's life: it is written to a temporary file in
+ * its folder (sink/elf_image.c says what) and renamed.
+ *
+ * One thread.
+ */
+#include "sink/kernel_elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libiberty/hashtab.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sink/elf_image.h"
+#include "util/log.h"
+
+#define FILE_NAME "[GPU_Kernel]"
+#define MAX_NAMES (KERNEL_ELF_MAP_BYTES / ELF_IMAGE_SYMBOL_BYTES)
+
+struct elf_name {
+	uint32_t index;
+	char text[];
+};
+
+struct kernel_elf {
+	char *directory; /* absolute */
+	char *path, *temp_path;
+	int fd; /* of the temporary file; -1: none */
+	bool has_made_directory, is_committed;
+	htab_t by_text; /* of struct elf_name */
+	struct elf_name **names;
+	size_t nr_names, nr_allocated;
+};
+
+/* Names */
+
+static hashval_t hash_name(const void *entry)
+{
+	return htab_hash_string(((const struct elf_name *)entry)->text);
+}
+
+static int name_equals(const void *entry, const void *text)
+{
+	return !strcmp(((const struct elf_name *)entry)->text, text);
+}
+
+static int kernel_elf__add_name(struct kernel_elf *elf, const char *text, void **slot)
+{
+	size_t text_bytes = strlen(text) + 1;
+	struct elf_name **names, *name;
+
+	if (elf->nr_names == elf->nr_allocated) {
+		size_t nr = elf->nr_allocated ? 2 * elf->nr_allocated : 64;
+
+		names = reallocarray(elf->names, nr, sizeof(*names));
+		if (!names)
+			return -ENOMEM;
+		elf->names = names;
+		elf->nr_allocated = nr;
+	}
+	name = malloc(sizeof(*name) + text_bytes);
+	if (!name)
+		return -ENOMEM;
+	name->index = (uint32_t)elf->nr_names;
+	memcpy(name->text, text, text_bytes);
+	elf->names[elf->nr_names++] = name;
+	*slot = name;
+	return 0;
+}
+
+int kernel_elf__address(struct kernel_elf *elf, const char *name, uint64_t *ret)
+{
+	hashval_t hash = htab_hash_string(name);
+	const struct elf_name *found = htab_find_with_hash(elf->by_text, name, hash);
+	void **slot;
+
+	if (!found) {
+		if (elf->nr_names == MAX_NAMES) {
+			pr_err("%s: there is room for %llu different names, and there "
+			       "are more: --names=short makes them fewer",
+			       elf->path, MAX_NAMES);
+			return -E2BIG;
+		}
+		slot = htab_find_slot_with_hash(elf->by_text, name, hash, INSERT);
+		if (!slot || kernel_elf__add_name(elf, name, slot)) {
+			pr_err("no memory for the names in %s", elf->path);
+			return -ENOMEM;
+		}
+		found = *slot;
+	}
+	*ret = KERNEL_ELF_MAP_ADDRESS + (uint64_t)found->index * ELF_IMAGE_SYMBOL_BYTES +
+	       ELF_IMAGE_SYMBOL_BYTES / 2;
+	return 0;
+}
+
+/* Making and removing */
+
+static int kernel_elf__make_directory(struct kernel_elf *elf, const char *directory)
+{
+	int err;
+
+	if (!mkdir(directory, 0755))
+		elf->has_made_directory = true;
+	else if (errno != EEXIST)
+		goto fail;
+	elf->directory = realpath(directory, NULL);
+	if (elf->directory)
+		return 0;
+fail:
+	err = -errno;
+	pr_err("cannot make the folder %s for the kernels' names: %s", directory,
+	       strerror(-err));
+	if (elf->has_made_directory)
+		rmdir(directory);
+	return err;
+}
+
+static int kernel_elf__make_file(struct kernel_elf *elf)
+{
+	struct stat st;
+	int err;
+
+	/* Else the rename at the end would fail. */
+	if (!lstat(elf->path, &st) && S_ISDIR(st.st_mode)) {
+		pr_err("cannot write %s: it is a folder", elf->path);
+		return -EISDIR;
+	}
+	elf->fd = mkostemp(elf->temp_path, O_CLOEXEC);
+	if (elf->fd < 0) {
+		err = -errno;
+		pr_err("cannot create a file in %s: %s", elf->directory, strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+int kernel_elf__new(const char *directory, struct kernel_elf **ret)
+{
+	struct kernel_elf *elf = calloc(1, sizeof(*elf));
+	int err = -ENOMEM;
+
+	if (!elf)
+		goto no_memory;
+	elf->fd = -1;
+	elf->by_text = htab_try_create(64, hash_name, name_equals, NULL);
+	if (!elf->by_text)
+		goto no_memory;
+	err = kernel_elf__make_directory(elf, directory);
+	if (err)
+		goto out;
+	if (asprintf(&elf->path, "%s/" FILE_NAME, elf->directory) < 0) {
+		elf->path = NULL;
+		goto no_memory;
+	}
+	if (asprintf(&elf->temp_path, "%s/" FILE_NAME ".XXXXXX", elf->directory) < 0) {
+		elf->temp_path = NULL;
+		goto no_memory;
+	}
+	err = kernel_elf__make_file(elf);
+	if (err)
+		goto out;
+	*ret = elf;
+	return 0;
+
+no_memory:
+	err = -ENOMEM;
+	pr_err("no memory for the kernels' names");
+out:
+	kernel_elf__delete(elf);
+	return err;
+}
+
+void kernel_elf__delete(struct kernel_elf *elf)
+{
+	if (!elf)
+		return;
+	if (elf->fd >= 0) {
+		close(elf->fd);
+		if (!elf->is_committed)
+			unlink(elf->temp_path);
+	}
+	if (elf->has_made_directory && !elf->is_committed && elf->directory)
+		rmdir(elf->directory);
+	if (elf->by_text)
+		htab_delete(elf->by_text);
+	for (size_t i = 0; i < elf->nr_names; i++)
+		free(elf->names[i]);
+	free(elf->names);
+	free(elf->temp_path);
+	free(elf->path);
+	free(elf->directory);
+	free(elf);
+}
+
+const char *kernel_elf__path(const struct kernel_elf *elf)
+{
+	return elf->path;
+}
+
+int kernel_elf__write(struct kernel_elf *elf,
+		      uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
+{
+	const char **names = calloc(elf->nr_names + 1, sizeof(*names));
+	int err = -ENOMEM;
+
+	if (names) {
+		for (size_t i = 0; i < elf->nr_names; i++)
+			names[i] = elf->names[i]->text;
+		err = elf_image__write(elf->fd, names, elf->nr_names, ret_build_id);
+	}
+	if (err)
+		pr_err("cannot write %s: %s", elf->path, strerror(-err));
+	free(names);
+	return err;
+}
+
+int kernel_elf__commit(struct kernel_elf *elf)
+{
+	int err;
+
+	if (rename(elf->temp_path, elf->path)) {
+		err = -errno;
+		pr_err("cannot write %s: %s", elf->path, strerror(-err));
+		return err;
+	}
+	elf->is_committed = true;
+	return 0;
+}
