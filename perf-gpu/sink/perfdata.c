@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes a perf.data that perf and others show GPU kernels of, with nothing that is
+ * new to them:
+ *
+ *   gpu-kernel samples   ip = the kernel, period = ns on the GPU
+ *     callchain          PERF_CONTEXT_USER, kernel, API function, f, main, ...
+ *                                           └ in PATH.dso/[GPU_Kernel]
+ *   MMAP2 of that file   in every process, before its first sample
+ *   side-band, features  as in the input
+ *
+ * Why the event looks as it does, each by experiment with perf 6.1 and 6.12,
+ * hotspot 1.3 and stackcollapse-perf.pl: TASK_CLOCK is the one software event that
+ * every tool prints stacks and periods of; without PERIOD all weigh alike; ip must
+ * be the first entry of the chain; RAW, ADDR and DATA_SRC change perf script's
+ * lines, which stackcollapse then counts as 1.
+ *
+ * Invariants:
+ *   - Records are written in time order, as they are fed, with a FINISHED_ROUND in
+ *     between: perf needn't sort, or keep, the whole file.
+ *   - Every record ends with a sample_id in the layout of our own event.
+ *
+ * One thread.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "perfdata/feature.h"
+#include "perfdata/format.h"
+#include "perfdata/sample.h"
+#include "perfdata/writer.h"
+#include "sink/kernel_elf.h"
+#include "sink/perfdata_features.h"
+#include "sink/sink.h"
+#include "sink/user_stack.h"
+#include "util/log.h"
+
+#define EVENT_NAME "gpu-kernel"
+
+#define SAMPLE_TYPE                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+#define USER_STATE (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+/* perf sorts so much at a time: 1 MB or so of memory */
+#define RECORDS_PER_ROUND 4096
+
+#define MAX_RECORD_BYTES 65528
+
+/* A process in which the kernels' file is mapped. */
+struct mapped_process {
+	uint32_t pid; /* first: key */
+	uint32_t nr_execs; /* that it had then */
+};
+
+struct perfdata_sink {
+	struct sink sink; /* first: what ops get is this */
+	char *path;
+	bool keep_other, has_tracepoints;
+	struct perfdata_writer *writer;
+	struct kernel_elf *elf;
+	struct sink_input input;
+	struct perf_event_attr attr; /* of our event */
+	uint64_t id; /* IDENTIFIER of our event */
+	void *processes; /* tsearch(3) tree of struct mapped_process */
+	size_t nr_in_round;
+	bool has_samples;
+	uint64_t first_ns, last_ns; /* of samples */
+	uint64_t *ips; /* callchain of the sample at hand */
+	size_t nr_ips_allocated;
+	unsigned char *user_state; /* trimmed; NULL until it is needed */
+	uint64_t record[MAX_RECORD_BYTES / sizeof(uint64_t)];
+};
+
+static int no_memory(const struct perfdata_sink *sink)
+{
+	pr_err("no memory to write %s", sink->path);
+	return -ENOMEM;
+}
+
+static int perfdata_sink__write(struct perfdata_sink *sink,
+				const struct perf_event_header *record)
+{
+	static const struct perf_event_header round = {
+		.type = PERFDATA_RECORD_FINISHED_ROUND, .size = sizeof(round)};
+	int err = perfdata_writer__write(sink->writer, record);
+
+	if (err || ++sink->nr_in_round < RECORDS_PER_ROUND)
+		return err;
+	sink->nr_in_round = 0;
+	return perfdata_writer__write(sink->writer, &round);
+}
+
+static void perfdata_sink__note_time(struct perfdata_sink *sink, uint64_t time_ns)
+{
+	if (!sink->has_samples)
+		sink->first_ns = time_ns;
+	sink->has_samples = true;
+	sink->last_ns = time_ns;
+}
+
+/* Events */
+
+static void init_attr(struct perf_event_attr *attr, const struct perf_event_attr *launch)
+{
+	*attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = 1,
+		.sample_type = SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_ID,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = launch->use_clockid,
+		.clockid = launch->clockid,
+	};
+	if ((launch->sample_type & USER_STATE) == USER_STATE) {
+		attr->sample_type |= USER_STATE;
+		attr->sample_regs_user = launch->sample_regs_user;
+		attr->sample_stack_user = launch->sample_stack_user;
+	}
+}
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+static int perfdata_sink__add_other_event(struct perfdata_sink *sink,
+					  const struct perfdata_event_desc *event)
+{
+	struct perf_event_attr attr = event->attr;
+	const char *name = *event->name ? event->name : "unknown";
+
+	/* Which all events of the file, ours too, must have in the same place. */
+	if (!(attr.sample_type & PERF_SAMPLE_IDENTIFIER)) {
+		pr_err("event %s was recorded without sample identifiers, so it can't "
+		       "be kept: leave out --keep-cpu",
+		       name);
+		return -ENOTSUP;
+	}
+	/* perf wants all alike, but for what its samples consist of */
+	if (!(attr.sample_type & PERF_SAMPLE_READ))
+		attr.read_format = sink->attr.read_format;
+	attr.sample_id_all = 1;
+	sink->has_tracepoints |= attr.type == PERF_TYPE_TRACEPOINT;
+	return perfdata_writer__add_event(sink->writer, &attr, event->ids, event->nr_ids,
+					  name);
+}
+
+static int perfdata_sink__add_events(struct perfdata_sink *sink)
+{
+	const struct perfdata_reader *reader = sink->input.reader;
+	size_t nr_events = perfdata_reader__nr_events(reader);
+	int err;
+
+	/* An id that no event of the input has */
+	for (size_t i = 0; i < nr_events; i++) {
+		const struct perfdata_event_desc *event =
+			perfdata_reader__event(reader, i);
+
+		for (uint32_t k = 0; k < event->nr_ids; k++)
+			if (event->ids[k] > sink->id)
+				sink->id = event->ids[k];
+	}
+	sink->id++;
+
+	init_attr(&sink->attr, &sink->input.launch_event->attr);
+	err = perfdata_writer__add_event(sink->writer, &sink->attr, &sink->id, 1,
+					 EVENT_NAME);
+	for (size_t i = 0; i < nr_events && !err && sink->keep_other; i++) {
+		const struct perfdata_event_desc *event =
+			perfdata_reader__event(reader, i);
+
+		if (event != sink->input.launch_event && !is_dummy(&event->attr))
+			err = perfdata_sink__add_other_event(sink, event);
+	}
+	return err == -ENOMEM ? no_memory(sink) : err;
+}
+
+/* Side-band */
+
+/* Those that say something of processes or losses. */
+static bool is_sideband(const struct perf_event_header *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_TEXT_POKE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* hotspot complains about the page of which no file is known. */
+static bool is_uprobes_trampoline(const struct perf_event_header *record)
+{
+	size_t name; /* linux/perf_event.h */
+
+	if (record->type == PERF_RECORD_MMAP)
+		name = 40;
+	else if (record->type == PERF_RECORD_MMAP2)
+		name = 72;
+	else
+		return false;
+	return record->size > name &&
+	       !strncmp((const char *)record + name, "[uprobes-trampoline]",
+			record->size - name);
+}
+
+/* Append our event's sample_id to sink->record, of which @bytes are there. */
+static int perfdata_sink__write_record(struct perfdata_sink *sink, size_t bytes,
+				       const struct perfdata_sample *id)
+{
+	struct perf_event_header *record = (void *)sink->record;
+
+	bytes += perfdata_sample__write_id(&sink->attr, id,
+					   sink->record + bytes / sizeof(uint64_t));
+	record->size = (uint16_t)bytes;
+	return perfdata_sink__write(sink, record);
+}
+
+/* Repeat a record of the input, with a sample_id of ours. */
+static int perfdata_sink__repeat(struct perfdata_sink *sink,
+				 const struct perf_event_header *record)
+{
+	const struct perfdata_reader *reader = sink->input.reader;
+	int event = perfdata_reader__find_event(reader, record);
+	const struct perf_event_attr *attr =
+		&perfdata_reader__event(reader, event < 0 ? 0 : (size_t)event)->attr;
+	uint64_t old_id[6], new_id[6];
+	struct perfdata_sample id;
+	size_t bytes;
+
+	if (perfdata_sample__parse_id(attr, record, &id))
+		return 0; /* source counts it as broken */
+	bytes = record->size - perfdata_sample__write_id(attr, &id, old_id);
+	id.id = sink->id;
+	if (bytes % sizeof(uint64_t) ||
+	    bytes + perfdata_sample__write_id(&sink->attr, &id, new_id) >
+		    MAX_RECORD_BYTES) {
+		pr_warning("a record of type %u and %u bytes is left out: it can't be "
+			   "repeated",
+			   record->type, record->size);
+		return 0;
+	}
+	memcpy(sink->record, record, bytes);
+	return perfdata_sink__write_record(sink, bytes, &id);
+}
+
+static int perfdata_sink__record(struct sink *base,
+				 const struct perf_event_header *record)
+{
+	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+	struct perfdata_sample sample;
+	int event;
+
+	if (record->type != PERF_RECORD_SAMPLE) {
+		if (!is_sideband(record) || is_uprobes_trampoline(record))
+			return 0;
+		return perfdata_sink__repeat(sink, record);
+	}
+	event = perfdata_reader__find_event(sink->input.reader, record);
+	if (event < 0 || !sink->keep_other)
+		return 0;
+	if (!perfdata_sample__parse(
+		    &perfdata_reader__event(sink->input.reader, (size_t)event)->attr,
+		    record, &sample))
+		perfdata_sink__note_time(sink, sample.time_ns);
+	return perfdata_sink__write(sink, record);
+}
+
+/* Samples */
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct mapped_process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* The MMAP2 of the kernels' file in the sample's process. */
+static int perfdata_sink__write_map(struct perfdata_sink *sink,
+				    const struct perfdata_sample *sample)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t addr, len, pgoff;
+		uint32_t major, minor;
+		uint64_t inode, inode_generation;
+		uint32_t prot, flags;
+	} map = {
+		.header = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER},
+		.pid = sample->pid,
+		.tid = sample->pid,
+		.addr = KERNEL_ELF_MAP_ADDRESS,
+		.len = KERNEL_ELF_MAP_BYTES,
+		.pgoff = KERNEL_ELF_MAP_OFFSET,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+	};
+	const char *path = kernel_elf__path(sink->elf);
+	size_t path_bytes = strlen(path) + 1;
+	size_t bytes = (sizeof(map) + path_bytes + 7) & ~(size_t)7;
+
+	_Static_assert(sizeof(map) == 72, "linux/perf_event.h");
+	/* A path has PATH_MAX bytes at most: there is room. */
+	memset(sink->record, 0, bytes);
+	memcpy(sink->record, &map, sizeof(map));
+	memcpy((unsigned char *)sink->record + sizeof(map), path, path_bytes);
+	return perfdata_sink__write_record(sink, bytes, sample);
+}
+
+/* An exec drops all mappings, ours too. */
+static int perfdata_sink__map_process(struct perfdata_sink *sink,
+				      const struct perfdata_sample *sample)
+{
+	uint32_t nr_execs = machine__nr_execs(sink->input.machine, sample->pid);
+	struct mapped_process key = {.pid = sample->pid}, *process, **found;
+
+	found = tfind(&key, &sink->processes, compare_pids);
+	if (found && (*found)->nr_execs == nr_execs)
+		return 0;
+	if (found) {
+		(*found)->nr_execs = nr_execs;
+		return perfdata_sink__write_map(sink, sample);
+	}
+	process = malloc(sizeof(*process));
+	if (!process)
+		return no_memory(sink);
+	*process = (struct mapped_process){.pid = sample->pid, .nr_execs = nr_execs};
+	if (!tsearch(process, &sink->processes, compare_pids)) {
+		free(process);
+		return no_memory(sink);
+	}
+	return perfdata_sink__write_map(sink, sample);
+}
+
+/* Fill in ip and callchain. */
+static int perfdata_sink__set_frames(struct perfdata_sink *sink,
+				     const struct gpu_sample *from,
+				     struct perfdata_sample *sample)
+{
+	size_t nr = 0;
+	uint64_t *ips;
+	int err;
+
+	if (from->nr_frames >= sink->nr_ips_allocated) {
+		ips = reallocarray(sink->ips, from->nr_frames + 1, sizeof(*ips));
+		if (!ips)
+			return no_memory(sink);
+		sink->ips = ips;
+		sink->nr_ips_allocated = from->nr_frames + 1;
+	}
+	sink->ips[nr++] = PERF_CONTEXT_USER;
+	for (size_t i = 0; i < from->nr_frames; i++) {
+		const struct gpu_frame *frame = &from->frames[i];
+
+		if (frame->name) {
+			err = kernel_elf__address(sink->elf, frame->name,
+						  &sink->ips[nr++]);
+			if (err)
+				return err;
+		} else if (!sample->user_state) {
+			sink->ips[nr++] = frame->ip;
+		} /* else readers walk the copied stack, and would show it twice */
+	}
+	sample->ips = sink->ips;
+	sample->nr_ips = nr;
+	sample->ip = nr > 1 ? sink->ips[1] : 0;
+	return 0;
+}
+
+/* The kernel fills a record up to its limit with the stack, and ours is longer. */
+static int perfdata_sink__trim_stack(struct perfdata_sink *sink,
+				     struct perfdata_sample *sample)
+{
+	size_t surplus_bytes = (sample->nr_ips + 8) * sizeof(uint64_t);
+	ssize_t bytes;
+
+	if (!sink->user_state)
+		sink->user_state = malloc(MAX_RECORD_BYTES);
+	if (!sink->user_state)
+		return -ENOMEM;
+	bytes = user_stack__trim(sample->user_state, sample->user_state_bytes,
+				 sink->attr.sample_regs_user, surplus_bytes,
+				 sink->user_state);
+	if (bytes < 0)
+		return (int)bytes;
+	sample->user_state = sink->user_state;
+	sample->user_state_bytes = (size_t)bytes;
+	return 0;
+}
+
+static int perfdata_sink__write_sample(struct perfdata_sink *sink,
+				       struct perfdata_sample *sample)
+{
+	int ret = perfdata_sample__write(&sink->attr, sample, sink->record,
+					 sizeof(sink->record));
+
+	if (ret == -ENOSPC && sample->user_state) {
+		ret = perfdata_sink__trim_stack(sink, sample);
+		if (!ret)
+			ret = perfdata_sample__write(&sink->attr, sample, sink->record,
+						     sizeof(sink->record));
+	}
+	if (ret < 0) {
+		pr_err("cannot write a sample of %llu frames to %s: %s",
+		       (unsigned long long)sample->nr_ips, sink->path, strerror(-ret));
+		return ret;
+	}
+	return perfdata_sink__write(sink, (const struct perf_event_header *)sink->record);
+}
+
+static int perfdata_sink__sample(struct sink *base, const struct gpu_sample *from)
+{
+	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+	bool has_state = sink->attr.sample_type & PERF_SAMPLE_STACK_USER;
+	struct perfdata_sample sample = {
+		.misc = PERF_RECORD_MISC_USER,
+		.id = sink->id,
+		.pid = from->pid,
+		.tid = from->tid,
+		.time_ns = from->time_ns,
+		.cpu = from->cpu,
+		.period = from->period,
+		.user_state = has_state ? from->user_state : NULL,
+		.user_state_bytes = has_state ? from->user_state_bytes : 0,
+	};
+	int err;
+
+	err = perfdata_sink__map_process(sink, &sample);
+	if (!err)
+		err = perfdata_sink__set_frames(sink, from, &sample);
+	if (err)
+		return err;
+	perfdata_sink__note_time(sink, sample.time_ns);
+	return perfdata_sink__write_sample(sink, &sample);
+}
+
+/* The whole */
+
+static int perfdata_sink__start(struct sink *base, const struct sink_input *input)
+{
+	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+
+	sink->input = *input;
+	return perfdata_sink__add_events(sink);
+}
+
+/* The names' file gets its name last: until then an older perf.data has its own. */
+static int perfdata_sink__commit(struct perfdata_sink *sink)
+{
+	int err = perfdata_writer__commit(sink->writer);
+
+	if (err)
+		return err;
+	err = kernel_elf__commit(sink->elf);
+	if (err)
+		unlink(sink->path); /* without names it would look whole */
+	return err;
+}
+
+static int perfdata_sink__finish(struct sink *base)
+{
+	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+	uint8_t build_id[ELF_IMAGE_BUILD_ID_BYTES];
+	int err;
+
+	err = kernel_elf__write(sink->elf, build_id);
+	if (err)
+		return err;
+	err = perfdata_features__copy(sink->writer, sink->input.reader,
+				      sink->has_tracepoints);
+	if (!err)
+		err = perfdata_features__add_build_id(sink->writer, sink->input.reader,
+						      kernel_elf__path(sink->elf),
+						      build_id, sizeof(build_id));
+	if (!err && sink->has_samples)
+		err = perfdata_feature__set_sample_time(sink->writer, sink->first_ns,
+							sink->last_ns);
+	if (err)
+		return no_memory(sink);
+	return perfdata_sink__commit(sink);
+}
+
+static void perfdata_sink__delete(struct sink *base)
+{
+	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+
+	if (!sink)
+		return;
+	tdestroy(sink->processes, free);
+	kernel_elf__delete(sink->elf);
+	perfdata_writer__close(sink->writer);
+	free(sink->user_state);
+	free(sink->ips);
+	free(sink->path);
+	free(sink);
+}
+
+static const struct sink_ops perfdata_ops = {
+	.start = perfdata_sink__start,
+	.record = perfdata_sink__record,
+	.sample = perfdata_sink__sample,
+	.finish = perfdata_sink__finish,
+	.delete = perfdata_sink__delete,
+};
+
+int sink_perfdata__new(const char *path, bool keep_other, struct sink **ret)
+{
+	struct perfdata_sink *sink = calloc(1, sizeof(*sink));
+	char *directory = NULL;
+	int err = -ENOMEM;
+
+	if (sink)
+		sink->path = strdup(path);
+	if (!sink || !sink->path || asprintf(&directory, "%s.dso", path) < 0) {
+		directory = NULL;
+		pr_err("no memory to write %s", path);
+		goto out;
+	}
+	sink->sink.ops = &perfdata_ops;
+	sink->sink.wants_other_events = keep_other;
+	sink->keep_other = keep_other;
+	err = perfdata_writer__open(path, &sink->writer);
+	if (!err)
+		err = kernel_elf__new(directory, &sink->elf);
+	if (err)
+		goto out;
+	*ret = &sink->sink;
+	sink = NULL;
+out:
+	perfdata_sink__delete((struct sink *)sink);
+	free(directory);
+	return err;
+}
