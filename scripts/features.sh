@@ -46,6 +46,7 @@ check  man            man-db                       man-db
 check  groff          groff-base                   groff-base
 check  bash-completion  bash-completion            bash-completion
 check  setpriv        util-linux                   util-linux
+tests  mandoc         mandoc                       mandoc
 tests  clang-format   clang-format                 clang-tools-extra
 tests  hotspot        hotspot                      hotspot
 tests  xvfb           xvfb                         xorg-x11-server-Xvfb
@@ -173,7 +174,7 @@ probe()
 			awk '$2 == "CUPTI_API_VERSION" { print $3 }' "$dir/cupti_version.h"
 		;;
 	bash-completion) [ -e /usr/share/bash-completion/bash_completion ] && echo yes ;;
-	hotspot | xauth | xdotool) command -v "$1" ;;
+	hotspot | mandoc | xauth | xdotool) command -v "$1" ;;
 	xvfb) command -v Xvfb ;;
 	imagemagick) command -v convert ;;
 	*)
