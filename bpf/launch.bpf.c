@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The probe on the launch marker, perf_gpu_launch() of the injected library:
- * one BPF_OUTPUT sample into the perf ring of the CPU for each call.
+ * The probe on the launch marker, perf_gpu_launch() of the injected library: for
+ * each call, one record into a ring of the CPU it ran on.
  *
  * Invariants:
  *   - Nothing the target says is believed but for its own samples: the session
  *     must be ours, counts are bounded, memory is read by bpf_probe_read_user().
- *   - A uprobe's program can be preempted by another of the same CPU, so scratch
- *     memory belongs to the task, never to the CPU.
+ *   - A uprobe's program can be preempted by another of the same CPU, so there is
+ *     no scratch memory of the CPU: frames are read into the ring itself.
  *   - What can't be emitted is counted here, and only here: the kernel's LOST
  *     records tell of the same losses again, or of none.
  *
@@ -32,54 +32,100 @@
 /* Set by the loader */
 const volatile __u64 session;
 const volatile __u32 max_frames = LAUNCH_MAX_FRAMES;
+/* Bytes in a frame ring at which its reader is woken */
+const volatile __u32 wakeup_bytes;
 
 /* Read by the loader */
 __u64 nr_lost_ring; /* samples that found no room */
 __u64 nr_lost_stack; /* samples that went out without their stack */
 __u64 nr_selftest_hits;
 
+/* One ring for each CPU, which the loader makes */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u32));
-} rings SEC(".maps");
+} sample_rings SEC(".maps");
 
-struct launch_scratch {
-	struct launch_event event;
-	__u64 frames[LAUNCH_MAX_FRAMES];
+struct frame_ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
 };
 
+/* A ring for each CPU too: one for all would be a lock that launches wait for. */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct launch_scratch);
-} scratch SEC(".maps");
-
-static __always_inline void emit(struct pt_regs *ctx, void *data, __u64 bytes)
-{
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, data, bytes))
-		__sync_fetch_and_add(&nr_lost_ring, 1);
-}
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* the loader knows how many CPUs there are */
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct frame_ring);
+} frame_rings SEC(".maps");
 
 static __always_inline void fill(struct pt_regs *ctx, struct launch_event *event)
 {
 	event->log_id = PT_REGS_PARM2(ctx);
 	event->correlation_id = PT_REGS_PARM3(ctx);
 	event->api = PT_REGS_PARM4(ctx);
-	event->nr_frames = 0;
+	event->pad = 0;
 }
 
 /* --call-graph fp and dwarf: the stack is the kernel's part of the sample. */
 SEC("uprobe")
-int launch_plain(struct pt_regs *ctx)
+int launch_sample(struct pt_regs *ctx)
 {
 	struct launch_event event;
 
 	if (PT_REGS_PARM1(ctx) != session)
 		return 0;
 	fill(ctx, &event);
-	emit(ctx, &event, sizeof(event));
+	if (bpf_perf_event_output(ctx, &sample_rings, BPF_F_CURRENT_CPU, &event,
+				  sizeof(event)))
+		__sync_fetch_and_add(&nr_lost_ring, 1);
+	return 0;
+}
+
+/*
+ * Wake the reader once, when its ring fills up to the mark. A wake-up at every
+ * record would cost more than all the rest; the reader looks by itself, too.
+ */
+static __always_inline __u64 wakeup_flag(void *ring, __u64 record_bytes)
+{
+	__u64 bytes = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+
+	if (bytes >= wakeup_bytes && bytes < wakeup_bytes + record_bytes)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+/* ROOM is a constant: the verifier wants to know a reservation's size. */
+static __always_inline int emit_frames(struct pt_regs *ctx, void *ring, __u64 nr_frames,
+				       const __u64 room)
+{
+	const __u64 record_bytes = sizeof(struct launch_frames) + room * sizeof(__u64);
+	__u64 id = bpf_get_current_pid_tgid();
+	struct launch_frames *out;
+	__u64 bytes;
+
+	out = bpf_ringbuf_reserve(ring, record_bytes, 0);
+	if (!out) {
+		__sync_fetch_and_add(&nr_lost_ring, 1);
+		return 0;
+	}
+	out->time_ns = bpf_ktime_get_ns();
+	out->pid = id >> 32;
+	out->tid = (__u32)id;
+	out->cpu = bpf_get_smp_processor_id();
+	fill(ctx, &out->event);
+	bytes = nr_frames * sizeof(__u64);
+	/* The verifier wants to see the bound again, on the very register. */
+	if (bytes > room * sizeof(__u64))
+		bytes = room * sizeof(__u64);
+	if (bytes &&
+	    bpf_probe_read_user(out->frames, bytes, (void *)PT_REGS_PARM5(ctx))) {
+		__sync_fetch_and_add(&nr_lost_stack, 1);
+		bytes = 0;
+	}
+	out->nr_frames = bytes / sizeof(__u64);
+	bpf_ringbuf_submit(out, wakeup_flag(ring, record_bytes));
 	return 0;
 }
 
@@ -87,36 +133,27 @@ int launch_plain(struct pt_regs *ctx)
 SEC("uprobe")
 int launch_frames(struct pt_regs *ctx)
 {
-	struct launch_scratch *out;
-	struct launch_event bare;
+	__u32 cpu = bpf_get_smp_processor_id();
 	__u64 nr_frames = MARKER_NR_FRAMES(ctx);
-	__u64 bytes;
+	void *ring;
 
 	if (PT_REGS_PARM1(ctx) != session)
 		return 0;
-	out = bpf_task_storage_get(&scratch, bpf_get_current_task_btf(), NULL,
-				   BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!out) {
-		__sync_fetch_and_add(&nr_lost_stack, 1);
-		fill(ctx, &bare);
-		emit(ctx, &bare, sizeof(bare));
+	ring = bpf_map_lookup_elem(&frame_rings, &cpu);
+	if (!ring) {
+		/* The CPU came online after the rings were made. */
+		__sync_fetch_and_add(&nr_lost_ring, 1);
 		return 0;
 	}
-	fill(ctx, &out->event);
 	if (nr_frames > max_frames)
 		nr_frames = max_frames;
-	bytes = nr_frames * sizeof(__u64);
-	/* The verifier wants to see the bound again, on the very register. */
-	if (bytes > sizeof(out->frames))
-		return 0;
-	if (bytes &&
-	    bpf_probe_read_user(out->frames, bytes, (void *)PT_REGS_PARM5(ctx))) {
-		__sync_fetch_and_add(&nr_lost_stack, 1);
-		bytes = 0;
-	}
-	out->event.nr_frames = bytes / sizeof(__u64);
-	emit(ctx, out, sizeof(out->event) + bytes);
-	return 0;
+	if (nr_frames <= 16)
+		return emit_frames(ctx, ring, nr_frames, 16);
+	if (nr_frames <= 32)
+		return emit_frames(ctx, ring, nr_frames, 32);
+	if (nr_frames <= 64)
+		return emit_frames(ctx, ring, nr_frames, 64);
+	return emit_frames(ctx, ring, nr_frames, LAUNCH_MAX_FRAMES);
 }
 
 /* Does a probe work here, and how? The loader hits this one itself. */

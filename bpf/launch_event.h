@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the BPF program on the launch marker hands to the recorder, as the RAW
- * part of a BPF_OUTPUT sample, and what the recorder leaves of it in perf.data.
+ * What the BPF program on the launch marker hands to the recorder, in one of two
+ * ways, and what the recorder leaves of it in perf.data.
  *
- *   in the ring:   struct launch_event, then nr_frames u64 return addresses,
- *                  leaf first (--call-graph unwind; nr_frames is 0 otherwise)
- *   in perf.data:  struct launch_event with nr_frames 0; the frames have
- *                  become the sample's callchain
+ *   --call-graph unwind       struct launch_frames and the frames, in a BPF ring
+ *                             buffer of the CPU
+ *   --call-graph fp, dwarf    struct launch_event, as the RAW part of a BPF_OUTPUT
+ *                             sample, in the perf ring of the CPU: the kernel adds
+ *                             the callchain, or registers and stack
+ *   perf.data                 struct launch_event, as the RAW part of a sample
+ *
+ * Two ways, because a perf sample costs the target 640 ns and a BPF ring buffer
+ * 100 ns (Linux 6.18 in a VM), and only the former can have the kernel's stack.
  */
 #ifndef PERF_GPU_LAUNCH_EVENT_H
 #define PERF_GPU_LAUNCH_EVENT_H
@@ -28,9 +33,21 @@ struct launch_event {
 	LAUNCH_U64 log_id; /* gpu_log_block.log_id of the process */
 	LAUNCH_U64 correlation_id; /* gpu_log_kernel.correlation_id */
 	LAUNCH_U32 api; /* GPU_LOG_API_ID() */
-	LAUNCH_U32 nr_frames;
+	LAUNCH_U32 pad;
 };
 
 _Static_assert(sizeof(struct launch_event) == 24, "on disk");
+
+struct launch_frames {
+	LAUNCH_U64 time_ns; /* CLOCK_MONOTONIC */
+	LAUNCH_U32 pid, tid; /* of the initial pid namespace */
+	LAUNCH_U32 cpu;
+	LAUNCH_U32 nr_frames;
+	struct launch_event event;
+	/* Return addresses, leaf first; there may be room for more of them. */
+	LAUNCH_U64 frames[];
+};
+
+_Static_assert(sizeof(struct launch_frames) == 48, "shared with the BPF program");
 
 #endif

@@ -8,7 +8,7 @@
 #include "check/check.h"
 #include "check/trial.h"
 #include "record/events.h"
-#include "record/ring.h"
+#include "record/frame_ring.h"
 #include "record/sideband.h"
 
 /* Any one but 0 */
@@ -23,7 +23,15 @@ struct probe_result {
 	struct probe_failure failure;
 };
 
-static int ignore(void *ctx, const struct perf_event_header *event)
+static int ignore_frames(void *ctx, const void *data, size_t bytes)
+{
+	(void)ctx;
+	(void)data;
+	(void)bytes;
+	return 0;
+}
+
+static int ignore_event(void *ctx, const struct perf_event_header *event)
 {
 	(void)ctx;
 	(void)event;
@@ -38,19 +46,18 @@ static void try_probe(void *shared)
 		.session = TRIAL_SESSION,
 		.reads_frames = true,
 	};
-	struct perf_event_attr attr, file;
 	struct probe *probe;
-	struct ring *ring;
+	struct frame_ring *ring;
 
 	if (probe__open(&config, &probe, &result->failure))
 		return;
 	result->facts = *probe__facts(probe);
 	result->has_probe = true;
-	launch_event__init(&stack, TRIAL_SESSION, &attr, &file);
-	if (ring__open(probe__rings_map_fd(probe), &attr, 0, ignore, NULL, &ring))
+	if (frame_ring__open(probe__frame_rings_fd(probe), frame_ring__bytes(0),
+			     ignore_frames, NULL, &ring))
 		exit(EXIT_FAILURE);
 	result->has_rings = true;
-	ring__close(ring);
+	frame_ring__close(ring);
 	probe__close(probe);
 }
 
@@ -61,7 +68,7 @@ static void try_sideband(void *unused)
 
 	(void)unused;
 	sideband_event__init(&stack, &attr);
-	if (sideband__open(getpid(), &attr, ignore, NULL, &sideband))
+	if (sideband__open(getpid(), &attr, ignore_event, NULL, &sideband))
 		exit(EXIT_FAILURE);
 	sideband__close(sideband);
 }

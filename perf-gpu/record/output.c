@@ -134,22 +134,16 @@ static void count_launch(struct output *output, const struct perfdata_sample *sa
  *
  * @ret: room for LAUNCH_MAX_FRAMES + 1. Return: how many entries it has.
  */
-static uint64_t make_callchain(uint64_t marker_ip, const void *frames, uint32_t nr_frames,
-			       uint64_t *ret)
+static uint64_t make_callchain(const uint64_t *frames, uint32_t nr_frames, uint64_t *ret)
 {
 	uint64_t nr = 0;
 
 	ret[nr++] = PERF_CONTEXT_USER;
 	for (uint32_t i = 0; i < nr_frames; i++) {
-		uint64_t frame;
-
-		memcpy(&frame, (const char *)frames + i * sizeof(frame), sizeof(frame));
-		if (!frame || frame > INT64_MAX)
+		if (!frames[i] || frames[i] > INT64_MAX)
 			break;
-		ret[nr++] = frame;
+		ret[nr++] = frames[i];
 	}
-	if (nr == 1)
-		ret[nr++] = marker_ip;
 	return nr;
 }
 
@@ -159,45 +153,65 @@ static int write_broken(struct output *output)
 	return 0;
 }
 
-int output__launch(void *ctx, const struct perf_event_header *event)
+static int write_launch(struct output *output, struct perfdata_sample *sample,
+			const struct launch_event *launch)
 {
-	uint64_t callchain[LAUNCH_MAX_FRAMES + 1];
-	struct output *output = ctx;
 	struct {
 		struct launch_event launch;
 		char pad[RAW_PAD];
-	} __attribute__((packed)) raw = {};
-	struct perfdata_sample sample;
+	} __attribute__((packed)) raw = {.launch = *launch};
 	int err;
 
-	if (perfdata_sample__parse(&output->ring_attr, event, &sample) ||
-	    sample.raw_bytes < sizeof(raw.launch))
-		return write_broken(output);
-	memcpy(&raw.launch, sample.raw, sizeof(raw.launch));
-	if (raw.launch.nr_frames > LAUNCH_MAX_FRAMES ||
-	    raw.launch.nr_frames >
-		    (sample.raw_bytes - sizeof(raw.launch)) / sizeof(uint64_t))
-		return write_broken(output);
-
-	if (output->config.stack.call_graph == CALL_GRAPH_UNWIND) {
-		const char *frames = (const char *)sample.raw + sizeof(raw.launch);
-
-		sample.nr_ips = make_callchain(sample.ip, frames, raw.launch.nr_frames,
-					       callchain);
-		sample.ips = callchain;
-		sample.ip = callchain[1];
-	}
-	raw.launch.nr_frames = 0;
-	sample.id = LAUNCH_EVENT_ID;
-	sample.raw = &raw;
-	sample.raw_bytes = sizeof(raw);
-	err = perfdata_sample__write(&output->launch_attr, &sample, output->record,
+	sample->id = LAUNCH_EVENT_ID;
+	sample->raw = &raw;
+	sample->raw_bytes = sizeof(raw);
+	err = perfdata_sample__write(&output->launch_attr, sample, output->record,
 				     sizeof(output->record));
 	if (err < 0)
 		return write_broken(output);
-	count_launch(output, &sample);
+	count_launch(output, sample);
 	return perfdata_writer__write(output->writer,
 				      (struct perf_event_header *)output->record);
+}
+
+int output__sample(void *ctx, const struct perf_event_header *event)
+{
+	struct output *output = ctx;
+	struct perfdata_sample sample;
+	struct launch_event launch;
+
+	if (perfdata_sample__parse(&output->ring_attr, event, &sample) ||
+	    sample.raw_bytes < sizeof(launch))
+		return write_broken(output);
+	memcpy(&launch, sample.raw, sizeof(launch));
+	return write_launch(output, &sample, &launch);
+}
+
+int output__frames(void *ctx, const void *data, size_t bytes)
+{
+	uint64_t callchain[LAUNCH_MAX_FRAMES + 1];
+	const struct launch_frames *launch = data;
+	struct output *output = ctx;
+	struct perfdata_sample sample;
+
+	if (bytes < sizeof(*launch) || launch->nr_frames > LAUNCH_MAX_FRAMES ||
+	    launch->nr_frames > (bytes - sizeof(*launch)) / sizeof(*launch->frames))
+		return write_broken(output);
+	sample = (struct perfdata_sample){
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = launch->pid,
+		.tid = launch->tid,
+		.time_ns = launch->time_ns,
+		.cpu = launch->cpu,
+		.ips = callchain,
+		.nr_ips = make_callchain(launch->frames, launch->nr_frames, callchain),
+	};
+	/* Readers expect ip to be the callchain's first address. */
+	if (sample.nr_ips > 1)
+		sample.ip = callchain[1];
+	else
+		sample.nr_ips = 0;
+	return write_launch(output, &sample, &launch->event);
 }
 
 /* Is it a mapping to leave out? Else its file is remembered. */

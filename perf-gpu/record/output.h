@@ -3,14 +3,18 @@
  * perf.data as it is recorded: takes the kernel's records as they come out of the
  * rings, checks them, makes them what stock perf reads, and counts. One thread.
  *
- *   launch sample of the ring              of perf.data
- *     ip: the marker's                       ip: the first frame
- *     raw: struct launch_event, frames       callchain: PERF_CONTEXT_USER, frames
- *                                            raw: struct launch_event, no frames
+ *   from a ring                             in perf.data
+ *   struct launch_frames (output__frames)   a sample: its ip is the first frame,
+ *                                           its callchain PERF_CONTEXT_USER and all,
+ *                                           its RAW part the struct launch_event
+ *   a BPF_OUTPUT sample (output__sample)    the same sample, with our id
+ *   side-band (output__sideband)            the same record, with our id
  */
 #ifndef PERF_GPU_RECORD_OUTPUT_H
 #define PERF_GPU_RECORD_OUTPUT_H
 
+#include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "record/events.h"
@@ -42,12 +46,13 @@ struct output_counts {
  */
 int output__open(const struct output_config *config, struct output **ret);
 
-/* What to ask the kernel for, and give to output__launch() and output__sideband(). */
+/* What to ask the kernel for, and give to output__sample() and output__sideband(). */
 const struct perf_event_attr *output__ring_attr(const struct output *output);
 const struct perf_event_attr *output__sideband_attr(const struct output *output);
 
-/* ring_handler_fn and sideband_handler_fn with @output as the context. */
-int output__launch(void *output, const struct perf_event_header *event);
+/* Handlers of the rings, with @output as the context. Return: 0 or -errno, printed. */
+int output__frames(void *output, const void *data, size_t bytes);
+int output__sample(void *output, const struct perf_event_header *event);
 int output__sideband(void *output, const struct perf_event_header *event);
 
 /*

@@ -194,7 +194,7 @@ static int probe__attach(const struct probe *probe, const struct bpf_program *pr
 static struct bpf_program *launch_program(const struct probe *probe, bool reads_frames)
 {
 	return reads_frames ? probe->skel->progs.launch_frames
-			    : probe->skel->progs.launch_plain;
+			    : probe->skel->progs.launch_sample;
 }
 
 /* The kernel checks how a program will be attached when it is loaded. */
@@ -211,13 +211,17 @@ static int probe__load(struct probe *probe, const struct probe_config *config,
 	probe->skel = skel;
 	probe->facts.is_uprobe_multi = is_uprobe_multi;
 	skel->rodata->session = config->session;
+	skel->rodata->wakeup_bytes = config->wakeup_bytes;
 	bpf_program__set_autoload(skel->progs.launch_frames, config->reads_frames);
-	bpf_program__set_autoload(skel->progs.launch_plain, !config->reads_frames);
+	bpf_program__set_autoload(skel->progs.launch_sample, !config->reads_frames);
 	if (is_uprobe_multi)
 		bpf_object__for_each_program(program, skel->obj)
 			bpf_program__set_expected_attach_type(program,
 							      ATTACH_TYPE_UPROBE_MULTI);
-	err = launch__load(skel);
+	err = bpf_map__set_max_entries(skel->maps.frame_rings,
+				       (uint32_t)libbpf_num_possible_cpus());
+	if (!err)
+		err = launch__load(skel);
 	if (err) {
 		launch__destroy(skel);
 		probe->skel = NULL;
@@ -350,9 +354,14 @@ const struct probe_facts *probe__facts(const struct probe *probe)
 	return &probe->facts;
 }
 
-int probe__rings_map_fd(const struct probe *probe)
+int probe__sample_rings_fd(const struct probe *probe)
 {
-	return bpf_map__fd(probe->skel->maps.rings);
+	return bpf_map__fd(probe->skel->maps.sample_rings);
+}
+
+int probe__frame_rings_fd(const struct probe *probe)
+{
+	return bpf_map__fd(probe->skel->maps.frame_rings);
 }
 
 void probe__detach(struct probe *probe)

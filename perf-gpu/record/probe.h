@@ -17,6 +17,7 @@ struct probe_config {
 	const char *library; /* that has the marker; NULL: the self-test only */
 	uint64_t session; /* others' markers are ignored */
 	bool reads_frames; /* the marker's arguments lead to the stack */
+	uint32_t wakeup_bytes; /* a frame ring with so many wakes its reader */
 };
 
 /* What the self-test, a probe in this very process, has shown. */
@@ -44,8 +45,12 @@ int probe__open(const struct probe_config *config, struct probe **ret,
 
 const struct probe_facts *probe__facts(const struct probe *probe);
 
-/* The PERF_EVENT_ARRAY that receives each CPU's ring. */
-int probe__rings_map_fd(const struct probe *probe);
+/*
+ * The maps that receive each CPU's ring: the ARRAY_OF_MAPS for a program that reads
+ * frames, the PERF_EVENT_ARRAY for the other.
+ */
+int probe__frame_rings_fd(const struct probe *probe);
+int probe__sample_rings_fd(const struct probe *probe);
 
 /* Stop; counters stay readable. */
 void probe__detach(struct probe *probe);

@@ -12,6 +12,7 @@
 
 #include "record/backup.h"
 #include "record/collection.h"
+#include "record/frame_ring.h"
 #include "record/injection.h"
 #include "record/output.h"
 #include "record/probe.h"
@@ -38,7 +39,9 @@ struct recording {
 	struct injection injection;
 	struct probe *probe;
 	struct output *output;
-	struct ring *ring;
+	/* One of the two, by --call-graph */
+	struct frame_ring *frame_ring;
+	struct ring *sample_ring;
 	struct workload *workload;
 	struct sideband *sideband;
 	uint64_t bytes_at_round; /* of perf.data, when it was last finished */
@@ -74,12 +77,18 @@ static int make_session(uint64_t *ret)
 	return 0;
 }
 
+static bool reads_frames(const struct recording *rec)
+{
+	return rec->options->stack.call_graph == CALL_GRAPH_UNWIND;
+}
+
 static int open_probe(struct recording *rec)
 {
 	const struct probe_config config = {
 		.library = rec->library,
 		.session = rec->session,
-		.reads_frames = rec->options->stack.call_graph == CALL_GRAPH_UNWIND,
+		.reads_frames = reads_frames(rec),
+		.wakeup_bytes = frame_ring__bytes(rec->options->nr_pages) / 4,
 	};
 	struct probe_failure failure;
 	int err;
@@ -134,9 +143,13 @@ static int fork_command(struct recording *rec)
 /* After the side-band: this one takes less where locked memory is scarce. */
 static int open_ring(struct recording *rec)
 {
-	return ring__open(probe__rings_map_fd(rec->probe), output__ring_attr(rec->output),
-			  rec->options->nr_pages, output__launch, rec->output,
-			  &rec->ring);
+	if (reads_frames(rec))
+		return frame_ring__open(probe__frame_rings_fd(rec->probe),
+					frame_ring__bytes(rec->options->nr_pages),
+					output__frames, rec->output, &rec->frame_ring);
+	return ring__open(probe__sample_rings_fd(rec->probe),
+			  output__ring_attr(rec->output), rec->options->nr_pages,
+			  output__sample, rec->output, &rec->sample_ring);
 }
 
 /* Everything but the command's start; on failure the caller releases. */
@@ -166,13 +179,25 @@ static int recording__prepare(struct recording *rec)
 	return err;
 }
 
+static int ring_fd(const struct recording *rec)
+{
+	return reads_frames(rec) ? frame_ring__fd(rec->frame_ring)
+				 : ring__fd(rec->sample_ring);
+}
+
+static int drain_ring(struct recording *rec)
+{
+	return reads_frames(rec) ? frame_ring__drain(rec->frame_ring)
+				 : ring__drain(rec->sample_ring);
+}
+
 static int drain(struct recording *rec)
 {
 	int err;
 
 	err = sideband__drain(rec->sideband);
 	if (!err)
-		err = ring__drain(rec->ring);
+		err = drain_ring(rec);
 	if (!err && output__counts(rec->output).bytes != rec->bytes_at_round) {
 		err = output__finish_round(rec->output);
 		rec->bytes_at_round = output__counts(rec->output).bytes;
@@ -198,7 +223,7 @@ static int recording__loop(struct recording *rec)
 	struct pollfd fds[] = {
 		{.fd = workload__pidfd(rec->workload), .events = POLLIN},
 		{.fd = rec->signals.fd, .events = POLLIN},
-		{.fd = ring__fd(rec->ring), .events = POLLIN},
+		{.fd = ring_fd(rec), .events = POLLIN},
 	};
 	int err = 0;
 
@@ -291,7 +316,8 @@ static void recording__release(struct recording *rec)
 {
 	workload__close(rec->workload);
 	sideband__close(rec->sideband);
-	ring__close(rec->ring);
+	frame_ring__close(rec->frame_ring);
+	ring__close(rec->sample_ring);
 	probe__close(rec->probe);
 	output__close(rec->output);
 	injection__release(&rec->injection);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rings, one per CPU, that BPF's launch samples go through. One thread.
+ * The perf rings, one per CPU, that launches with a stack of the kernel's making go
+ * through (--call-graph fp and dwarf). One thread.
  *
  * The kernel's LOST records are not passed on: BPF has counted the same losses
  * (probe__nr_lost_ring()), and those that no LOST record tells of.

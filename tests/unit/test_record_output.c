@@ -12,10 +12,14 @@
 
 static const char *const cmdline[] = {"perf-gpu", "record", NULL};
 
-struct ring_sample {
-	struct launch_event launch;
-	uint64_t frames[LAUNCH_MAX_FRAMES + 2]; /* one too many, and padding */
+/* What BPF puts into a frame ring */
+struct ring_frames {
+	struct launch_frames launch;
+	uint64_t frames[LAUNCH_MAX_FRAMES + 1]; /* one too many */
 };
+
+#define BYTES_OF(nr_frames) \
+	(sizeof(struct launch_frames) + (nr_frames) * sizeof(uint64_t))
 
 struct fixture {
 	char dir[32];
@@ -45,18 +49,25 @@ static void open_fixture(struct fixture *fixture, enum call_graph call_graph)
 }
 
 /* As BPF and the kernel make it: the raw part and its u32 size fill words. */
-static const struct perf_event_header *
-ring_sample(struct fixture *fixture, const struct ring_sample *from, uint32_t nr_frames)
+static const struct perf_event_header *ring_sample(struct fixture *fixture,
+						   const struct launch_event *launch)
 {
+	const struct {
+		struct launch_event launch;
+		uint32_t pad;
+	} raw = {.launch = *launch};
+	const uint64_t ips[] = {PERF_CONTEXT_USER, 0x400100};
 	const struct perfdata_sample sample = {
 		.id = 4711,
-		.ip = 0x7f0000001000,
+		.ip = 0x400100,
 		.pid = 10,
 		.tid = 11,
 		.time_ns = 5000,
 		.cpu = 3,
-		.raw = from,
-		.raw_bytes = (uint32_t)sizeof(from->launch) + nr_frames * 8 + 4,
+		.ips = ips,
+		.nr_ips = 2,
+		.raw = &raw,
+		.raw_bytes = sizeof(raw.launch) + sizeof(raw.pad),
 	};
 
 	CHECK(perfdata_sample__write(output__ring_attr(fixture->output), &sample,
@@ -103,43 +114,70 @@ static void read_launch(struct fixture *fixture, struct perfdata_sample *ret)
 		 0);
 }
 
-TEST(frames_become_the_callchain)
-{
-	const struct ring_sample from = {
-		.launch = {.log_id = 1, .correlation_id = 2, .api = 3, .nr_frames = 2},
-		.frames = {0x400100, 0x400200},
-	};
-	struct perfdata_sample sample;
-	struct launch_event launch;
-	struct fixture f;
+static const struct launch_event some_launch = {
+	.log_id = 1, .correlation_id = 2, .api = 3};
 
-	open_fixture(&f, CALL_GRAPH_UNWIND);
-	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 2)), 0);
-	read_launch(&f, &sample);
-	CHECK_EQ(sample.id, LAUNCH_EVENT_ID);
-	CHECK_EQ(sample.ip, 0x400100);
-	CHECK_EQ(sample.pid, 10);
-	CHECK_EQ(sample.tid, 11);
-	CHECK_EQ(sample.time_ns, 5000);
-	CHECK_EQ(sample.cpu, 3);
-	CHECK_EQ(sample.nr_ips, 3);
-	CHECK_EQ(sample.ips[0], PERF_CONTEXT_USER);
-	CHECK_EQ(sample.ips[1], 0x400100);
-	CHECK_EQ(sample.ips[2], 0x400200);
-	CHECK(sample.raw_bytes >= sizeof(launch));
-	memcpy(&launch, sample.raw, sizeof(launch));
+static void check_launch(const struct perfdata_sample *sample)
+{
+	struct launch_event launch;
+
+	CHECK_EQ(sample->id, LAUNCH_EVENT_ID);
+	CHECK_EQ(sample->ip, 0x400100);
+	CHECK_EQ(sample->pid, 10);
+	CHECK_EQ(sample->tid, 11);
+	CHECK_EQ(sample->time_ns, 5000);
+	CHECK_EQ(sample->cpu, 3);
+	CHECK_EQ(sample->ips[0], PERF_CONTEXT_USER);
+	CHECK_EQ(sample->ips[1], 0x400100);
+	CHECK(sample->raw_bytes >= sizeof(launch));
+	memcpy(&launch, sample->raw, sizeof(launch));
 	CHECK_EQ(launch.log_id, 1);
 	CHECK_EQ(launch.correlation_id, 2);
 	CHECK_EQ(launch.api, 3);
-	CHECK_EQ(launch.nr_frames, 0);
+}
+
+TEST(frames_become_the_callchain)
+{
+	const struct ring_frames from = {
+		.launch = {.time_ns = 5000,
+			   .pid = 10,
+			   .tid = 11,
+			   .cpu = 3,
+			   .nr_frames = 2,
+			   .event = some_launch},
+		.frames = {0x400100, 0x400200},
+	};
+	struct perfdata_sample sample;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	/* There is room for more frames in the record. */
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(16)), 0);
+	read_launch(&f, &sample);
+	check_launch(&sample);
+	CHECK_EQ(sample.nr_ips, 3);
+	CHECK_EQ(sample.ips[2], 0x400200);
 	CHECK_EQ(perfdata_reader__event(f.reader, 0)->attr.config1, 0x1122334455667788);
 	CHECK_STR(perfdata_reader__event(f.reader, 0)->name, "gpu-launch");
 	close_fixture(&f);
 }
 
+TEST(a_sample_of_the_kernels_keeps_its_callchain)
+{
+	struct perfdata_sample sample;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_FP);
+	CHECK_EQ(output__sample(f.output, ring_sample(&f, &some_launch)), 0);
+	read_launch(&f, &sample);
+	check_launch(&sample);
+	CHECK_EQ(sample.nr_ips, 2);
+	close_fixture(&f);
+}
+
 TEST(what_no_user_code_has_as_an_address_ends_the_chain)
 {
-	const struct ring_sample from = {
+	const struct ring_frames from = {
 		.launch = {.nr_frames = 3},
 		.frames = {0x400100, PERF_CONTEXT_KERNEL, 0x400200},
 	};
@@ -147,41 +185,40 @@ TEST(what_no_user_code_has_as_an_address_ends_the_chain)
 	struct fixture f;
 
 	open_fixture(&f, CALL_GRAPH_UNWIND);
-	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 3)), 0);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(3)), 0);
 	read_launch(&f, &sample);
 	CHECK_EQ(sample.nr_ips, 2);
 	CHECK_EQ(sample.ips[1], 0x400100);
 	close_fixture(&f);
 }
 
-TEST(a_launch_without_frames_has_the_markers_address)
+TEST(a_launch_without_frames_has_no_callchain)
 {
-	const struct ring_sample from = {.launch = {.log_id = 1}};
+	const struct ring_frames from = {.launch = {.event = some_launch}};
 	struct perfdata_sample sample;
 	struct fixture f;
 
 	open_fixture(&f, CALL_GRAPH_UNWIND);
-	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 0)), 0);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(16)), 0);
 	read_launch(&f, &sample);
-	CHECK_EQ(sample.ip, 0x7f0000001000);
-	CHECK_EQ(sample.nr_ips, 2);
-	CHECK_EQ(sample.ips[1], sample.ip);
+	CHECK_EQ(sample.ip, 0);
+	CHECK_EQ(sample.nr_ips, 0);
 	close_fixture(&f);
 }
 
 TEST(more_frames_than_there_are_is_a_broken_record)
 {
-	struct ring_sample from = {.launch = {.nr_frames = 3}};
+	struct ring_frames from = {.launch = {.nr_frames = 3}};
 	struct fixture f;
 
 	open_fixture(&f, CALL_GRAPH_UNWIND);
-	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 2)), 0);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(2)), 0);
 	from.launch.nr_frames = LAUNCH_MAX_FRAMES + 1;
-	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, LAUNCH_MAX_FRAMES + 1)),
-		 0);
+	CHECK_EQ(output__frames(f.output, &from, sizeof(from)), 0);
 	from.launch.nr_frames = UINT32_MAX;
-	CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 2)), 0);
-	CHECK_EQ(output__counts(f.output).nr_broken, 3);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(2)), 0);
+	CHECK_EQ(output__frames(f.output, &from, sizeof(from.launch) - 1), 0);
+	CHECK_EQ(output__counts(f.output).nr_broken, 4);
 	CHECK_EQ(output__counts(f.output).nr_launches, 0);
 	CHECK(!next_record(&f));
 	close_fixture(&f);
@@ -189,18 +226,20 @@ TEST(more_frames_than_there_are_is_a_broken_record)
 
 TEST(a_sample_that_ends_early_is_a_broken_record)
 {
-	const struct ring_sample from = {.launch = {.nr_frames = 2}};
+	const struct perf_event_header *whole;
 	struct fixture f;
 
-	open_fixture(&f, CALL_GRAPH_UNWIND);
-	ring_sample(&f, &from, 2);
-	for (uint16_t size = sizeof(struct perf_event_header);
-	     size < ((struct perf_event_header *)f.record)->size; size += 8) {
-		uint64_t cut[64];
+	open_fixture(&f, CALL_GRAPH_FP);
+	whole = ring_sample(&f, &some_launch);
+	for (uint16_t size = sizeof(*whole); size < whole->size; size += 8) {
+		union {
+			struct perf_event_header header;
+			uint64_t words[64];
+		} cut;
 
-		memcpy(cut, f.record, size);
-		((struct perf_event_header *)cut)->size = size;
-		CHECK_EQ(output__launch(f.output, (struct perf_event_header *)cut), 0);
+		memcpy(&cut, whole, size);
+		cut.header.size = size;
+		CHECK_EQ(output__sample(f.output, &cut.header), 0);
 	}
 	CHECK_EQ(output__counts(f.output).nr_launches, 0);
 	CHECK(output__counts(f.output).nr_broken > 0);
@@ -209,12 +248,12 @@ TEST(a_sample_that_ends_early_is_a_broken_record)
 
 TEST(processes_are_counted_once)
 {
-	const struct ring_sample from = {.launch = {.log_id = 1}};
+	const struct ring_frames from = {.launch = {.pid = 10, .event = some_launch}};
 	struct fixture f;
 
 	open_fixture(&f, CALL_GRAPH_UNWIND);
 	for (int i = 0; i < 3; i++)
-		CHECK_EQ(output__launch(f.output, ring_sample(&f, &from, 0)), 0);
+		CHECK_EQ(output__frames(f.output, &from, BYTES_OF(0)), 0);
 	CHECK_EQ(output__counts(f.output).nr_launches, 3);
 	CHECK_EQ(output__counts(f.output).nr_processes, 1);
 	close_fixture(&f);
