@@ -1,0 +1,114 @@
+#!/bin/bash
+# perf-gpu record on the stand-in for CUDA: processes, threads, crashes, messages, losses
+. "$(dirname "$0")/lib.sh"
+need root bpf perf fake_cuda python3
+
+record()
+{
+	run_fake "$PERF_GPU" record "$@"
+}
+
+# Of the closing lines in ./err
+launches()
+{
+	sed -n 's/^\[ perf-gpu record: \([0-9,]*\) launch.* of .*/\1/p' err | tr -d ,
+}
+
+# The files here, but the test's own
+files()
+{
+	find . -mindepth 1 -maxdepth 1 ! -name out ! -name err -printf '%f\n' | sort | xargs
+}
+
+# Kernels in the sidecar, by a reader that isn't ours
+kernels()
+{
+	python3 "$TESTS/workloads/gpu_log.py" perf.data.gpu |
+		awk '{ sum += $(NF - 2) } END { print sum + 0 }'
+}
+
+# --- one process -----------------------------------------------------------------------
+
+check_status "1,000 launches" 0 record "$WORKLOADS/launches" -n 1000
+expect "are all there" 1000 "$(launches)"
+expect "with what the GPU did" 1000 "$(kernels)"
+expect_match "and nothing was lost" '0 launches lost, 0 GPU records dropped' "$(cat err)"
+expect "in two files" "perf.data perf.data.gpu" "$(files)"
+perf script >/dev/null 2>perf.err
+expect "perf has nothing to say" "" "$(cat perf.err)"
+rm perf.err
+expect "each launch is a sample" 1000 "$(perf script -F event 2>/dev/null | grep -c gpu-launch)"
+expect_match "down to _start" '^_start$' \
+	"$(perf script -F ip,sym 2>/dev/null | awk 'NF == 2 { print $2 }' | sort -u)"
+
+check_status "threads" 0 record "$WORKLOADS/launches" -n 100 -t 50
+expect "50 threads' launches" 5000 "$(launches)"
+expect "and kernels" 5000 "$(kernels)"
+expect "of 50 threads" 50 "$(perf script -F tid 2>/dev/null | awk 'NF == 1' | sort -u | wc -l)"
+
+# --- processes ---------------------------------------------------------------------------
+
+for how in fork spawn exec; do
+	FAKE_CUDA_ALLOW_FORK=1 check_status "$how" 0 record "$WORKLOADS/processes" $how
+	expect "$how: all launches are there" \
+		"$(awk '/^launches/ { sum += $3 } END { print sum }' out)" "$(launches)"
+	expect "$how: from where they were made" \
+		"$(awk '/^launches/ { nr[$2] += $3 } END { for (pid in nr) print pid, nr[pid] }' out | sort)" \
+		"$(perf script -F pid,event 2>/dev/null | awk '/gpu-launch/ { nr[$1]++ }
+			END { for (pid in nr) print pid, nr[pid] }' | sort)"
+	expect_match "$how: nothing was lost" '0 launches lost, 0 GPU' "$(cat err)"
+done
+
+# --- ends ------------------------------------------------------------------------------
+
+# end HOW STATUS
+end()
+{
+	check_status "it ends by $1" "$2" record "$WORKLOADS/launches" -n 1000 -w 1500 -e "$1"
+	expect "$1: its launches are there" 1000 "$(launches)"
+	expect "$1: and its kernels, flushed every second" 1000 "$(kernels)"
+	perf script >/dev/null 2>perf.err
+	expect "$1: perf has nothing to say" "" "$(cat perf.err)"
+	rm perf.err
+}
+
+end thread 0
+end _exit 0
+end abort 134
+end segv 139
+end kill 137
+expect_match "a process that ended early is told" \
+	'1 process ended before GPU records were written' \
+	"$(record "$WORKLOADS/launches" -n 10 -e kill 2>&1)"
+
+# --- what the library has to say ---------------------------------------------------------
+
+# says STATUS WHAT REGEX VARIABLE=VALUE
+says()
+{
+	check_status "$2" "$1" run_fake env "$4" "$PERF_GPU" record "$WORKLOADS/launches"
+	expect_match "$2: is told" "$3" "$(cat err)"
+	expect_match "$2: the command isn't hurt" '^launches [0-9]+ 100$' "$(cat out)"
+	expect "$2: once" 1 "$(grep -cE "$3" err)"
+}
+
+says 1 "no libcupti" 'launches \(pid [0-9]+\) is not recorded: .*/no/libcupti.so' \
+	PERF_GPU_CUPTI=/no/libcupti.so
+says 1 "another profiler" 'is not recorded: another profiler \(other\) has CUPTI' \
+	FAKE_CUDA_SUBSCRIBER=other
+
+FAKE_CUDA_DROP=10 check_status "GPU records are dropped" 0 record "$WORKLOADS/launches" -n 1000
+expect_match "and counted" '0 launches lost, 100 GPU records dropped' "$(cat err)"
+expect "the others are there" 900 "$(kernels)"
+
+check_status "a device that isn't there" 1 run_fake env FAKE_CUDA_NO_DEVICE=1 \
+	"$PERF_GPU" record "$WORKLOADS/launches"
+
+# --- many ------------------------------------------------------------------------------
+
+if [ -x "$WORKLOADS/truth_shared" ]; then
+	check_status "100,000 launches of 8 threads" 0 record "$WORKLOADS/truth_shared"
+	expect_match "without a loss" '0 launches lost, 0 GPU records dropped' "$(cat err)"
+else
+	skip_one "100,000 launches of 8 threads" "need nvcc: no nvcc to build the CUDA programs"
+fi
