@@ -48,12 +48,14 @@ perf_gpu inject -i "$out/perf.data" -o "$out/perf.gpu.data"
 
 # A perf that some distributions install under its version's name isn't looked for.
 if command -v perf > /dev/null; then
-	step "perf report -i $out/perf.gpu.data --stdio --no-children -g none -s symbol"
-	perf report -i "$out/perf.gpu.data" --stdio --no-children -g none -s symbol |
-		grep -v '^$' | sed -n 1,24p
-	step "perf report -i $out/perf.gpu.data --stdio -g none -s symbol   # with all callers"
-	perf report -i "$out/perf.gpu.data" --stdio -g none -s symbol --percent-limit 1 |
-		grep -v '^[#$]\|^$' | sed -n 1,24p
+	report() {
+		step "perf report -i $out/perf.gpu.data --stdio -g none $*"
+		perf report -i "$out/perf.gpu.data" --stdio -g none "$@" |
+			grep -v '^#\|^$' | sed -n 1,24p
+	}
+	report --no-children -F overhead,sample,sym
+	# and with what each function launched, however deep
+	report -F overhead_children,overhead,sym --percent-limit 1
 else
 	echo "perf is not installed; with it: perf report -i $out/perf.gpu.data"
 fi

@@ -126,6 +126,7 @@ step_mini_llm_tokens() {
 
 # The README's figures, and what the stand-in plays from then on.
 step_mini_llm_durations() {
+	mkdir -p "$work/mini_llm"
 	record_program mini_llm_64 -- "$workloads/mini_llm"
 	python3 tests/workloads/gpu_log.py --durations "$work/mini_llm_64/perf.data.gpu" \
 		> "$work/mini_llm/durations"
