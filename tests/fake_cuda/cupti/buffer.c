@@ -67,8 +67,10 @@ void buffers__set_period(uint32_t period_ms)
 	atomic_store(&flush_period_ms, period_ms);
 }
 
+/* At a thread's end; should it launch after that, it takes one again. */
 static void release_outbox(void *outbox)
 {
+	this_outbox = NULL;
 	atomic_store(&((struct outbox *)outbox)->is_taken, false);
 }
 

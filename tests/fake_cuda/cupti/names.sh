@@ -13,7 +13,7 @@ case $kind in
 result) header=cupti_result.h prefix=CUPTI_ kept=CUPTI_ ;;
 *)
 	header=cupti_${kind}_cbid.h kept=
-	prefix=CUPTI_$(echo "$kind" | tr a-z A-Z)_TRACE_CBID_
+	prefix=CUPTI_$(echo "$kind" | tr '[:lower:]' '[:upper:]')_TRACE_CBID_
 	;;
 esac
 

@@ -63,7 +63,7 @@ struct CUctx_st {
 	int device;
 	unsigned int flags;
 	unsigned int nr_retained; /* of a primary context */
-	bool is_dead;
+	atomic_bool is_dead;
 	struct CUstream_st null_stream;
 	atomic_uint_fast64_t tail_ns, null_tail_ns, blocking_tail_ns;
 };

@@ -187,7 +187,7 @@ static CUresult add_empty(CUgraphNode *ret, CUgraph graph)
 	return graph__add(graph, &node, ret);
 }
 
-/* The newer way to add any kind. Its params of kernels begin as the older one's. */
+/* The newer way to add any kind, whose parameters begin as the older ones. */
 static CUresult add_node(CUgraphNode *ret, CUgraph graph, const CUgraphNodeParams *params)
 {
 	switch (params->type) {
@@ -196,6 +196,11 @@ static CUresult add_node(CUgraphNode *ret, CUgraph graph, const CUgraphNodeParam
 				  (const CUDA_KERNEL_NODE_PARAMS *)&params->kernel);
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 		return add_memcpy(ret, graph, &params->memcpy.copyParams);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return add_memset(ret, graph,
+				  (const CUDA_MEMSET_NODE_PARAMS *)&params->memset);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return add_host(ret, graph, (const CUDA_HOST_NODE_PARAMS *)&params->host);
 	case CU_GRAPH_NODE_TYPE_EMPTY:
 		return add_empty(ret, graph);
 	default:
