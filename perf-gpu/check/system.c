@@ -3,6 +3,7 @@
  * Settings of the kernel and of this process. Whether record works has been tried
  * by then; these lines are where the reason is found if it doesn't.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@
 #define BTF_PATH    "/sys/kernel/btf/vmlinux"
 #define STATUS_PATH "/proc/self/status"
 
-/* Linux 5.12: BPF programs on uprobes may use task storage. */
-#define OLDEST_KERNEL 0x50c
+/* Linux 5.8: BPF ring buffers, CAP_BPF and CAP_PERFMON */
+#define OLDEST_KERNEL 0x508
 /* Linux 6.6: uprobe_multi links */
 #define MULTI_KERNEL 0x606
 /* Linux 5.11: BPF memory is no longer charged to RLIMIT_MEMLOCK. */
@@ -53,7 +54,7 @@ static unsigned int report_kernel(struct report *report, const struct check_fact
 		     uts.sysname, uts.release, uts.machine);
 	report__detail(report, "%s", uts.version);
 	if (is_old)
-		report__mend(report, "Linux 5.12 or later is needed");
+		report__mend(report, "Linux 5.8 or later is needed");
 	return version;
 }
 
@@ -63,10 +64,12 @@ static void report_btf(struct report *report, const struct check_facts *facts)
 		report__line(report, VERDICT_OK, "BTF", BTF_PATH);
 		return;
 	}
-	report__line(report, facts->has_probe ? VERDICT_WARN : VERDICT_FAIL, "BTF",
-		     BTF_PATH ": %m");
-	report__mend(report, "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as the "
-			     "distributions' are, and mount /sys");
+	report__line(report, facts->has_probe ? VERDICT_NOTE : VERDICT_WARN, "BTF",
+		     BTF_PATH ": %s%s", strerror(errno),
+		     facts->has_probe ? "; probes work without" : "");
+	if (!facts->has_probe)
+		report__mend(report, "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as the "
+				     "distributions' are, and mount /sys");
 }
 
 struct capabilities {
