@@ -131,7 +131,7 @@ static void add_record(struct fixture *fixture, void *record, size_t bytes, uint
 	CHECK_EQ(perfdata_writer__write(fixture->writer, header), 0);
 }
 
-static void add_comm(struct fixture *fixture, uint32_t pid, const char *comm,
+static void add_comm(struct fixture *fixture, uint32_t tid, const char *comm,
 		     uint16_t misc)
 {
 	struct {
@@ -139,10 +139,10 @@ static void add_comm(struct fixture *fixture, uint32_t pid, const char *comm,
 		uint32_t pid, tid;
 		char comm[16];
 		uint64_t id[4];
-	} record = {.header = {PERF_RECORD_COMM, misc, 0}, .pid = pid, .tid = pid};
+	} record = {.header = {PERF_RECORD_COMM, misc, 0}, .pid = PID, .tid = tid};
 
 	strcpy(record.comm, comm);
-	add_record(fixture, &record, offsetof(__typeof__(record), id), pid);
+	add_record(fixture, &record, offsetof(__typeof__(record), id), PID);
 }
 
 static void add_map(struct fixture *fixture, uint64_t start, uint64_t len, uint64_t pgoff,
@@ -665,6 +665,7 @@ TEST(write_for_perf)
 	launch_from_here();
 	begin_input(&fixture, 0);
 	add_comm(&fixture, PID, "app", PERF_RECORD_MISC_COMM_EXEC);
+	add_comm(&fixture, PID + 1, "worker", 0);
 	add_own_maps(&fixture);
 	for (int i = 0; i < 4; i++)
 		add_other_sample(&fixture, 1000);
