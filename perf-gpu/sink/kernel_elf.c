@@ -115,8 +115,9 @@ static int kernel_elf__make_directory(struct kernel_elf *elf, const char *direct
 		return 0;
 fail:
 	err = -errno;
-	pr_err("cannot make the folder %s for the kernels' names: %s", directory,
-	       strerror(-err));
+	pr_err("cannot make the folder %s for the kernels' names: %s, choose another "
+	       "place with -o",
+	       directory, strerror(-err));
 	if (elf->has_made_directory)
 		rmdir(directory);
 	return err;
@@ -129,13 +130,16 @@ static int kernel_elf__make_file(struct kernel_elf *elf)
 
 	/* Else the rename at the end would fail. */
 	if (!lstat(elf->path, &st) && S_ISDIR(st.st_mode)) {
-		pr_err("cannot write %s: it is a folder", elf->path);
+		pr_err("cannot write %s: it is a folder, remove it", elf->path);
 		return -EISDIR;
 	}
 	elf->fd = mkostemp(elf->temp_path, O_CLOEXEC);
 	if (elf->fd < 0) {
 		err = -errno;
-		pr_err("cannot create a file in %s: %s", elf->directory, strerror(-err));
+		pr_err("cannot create a file in %s: %s, make that a folder to write to "
+		       "or "
+		       "choose another place with -o",
+		       elf->directory, strerror(-err));
 		return err;
 	}
 	return 0;
