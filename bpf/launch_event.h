@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct launch_event) == 24, "on disk");
 
 struct launch_frames {
 	LAUNCH_U64 time_ns; /* CLOCK_MONOTONIC */
-	LAUNCH_U32 pid, tid; /* of the initial pid namespace */
+	LAUNCH_U32 pid, tid; /* of the recorder's pid namespace */
 	LAUNCH_U32 cpu;
 	LAUNCH_U32 nr_frames;
 	struct launch_event event;

@@ -56,6 +56,15 @@ check_status "copied stacks" 0 "$PERF_GPU" record --call-graph dwarf,4096 -- ./m
 expect "perf walks them" "perf_gpu_launch inner outer main" \
 	"$(perf script -F ip,sym 2>/dev/null | awk 'NF == 2 { print $2 }' | head -n 4 | xargs)"
 
+# In a pid namespace of its own, as in a container: samples and side-band agree.
+if unshare -p -f --mount-proc true 2>/dev/null; then
+	check_status "a pid namespace" 0 unshare -p -f --mount-proc "$PERF_GPU" record ./marker_calls 10
+	expect "has its own pids" "outer main" \
+		"$(perf script -F ip,sym 2>/dev/null | awk 'NF == 2 { print $2 }' | head -n 2 | xargs)"
+else
+	skip_one "a pid namespace" "unshare can't make one"
+fi
+
 # --- losses ----------------------------------------------------------------------
 
 check_status "a tiny ring" 0 "$PERF_GPU" record -m 1 -- ./marker_calls 200000
@@ -94,6 +103,7 @@ expect "no file is left of them" "" "$(files)"
 # signal NAME SCRIPT: sent to the recorder alone, once SCRIPT has said "ready"
 signal()
 {
+	: >out
 	# A shell's background jobs ignore SIGINT and SIGQUIT.
 	env --default-signal=INT,QUIT "$PERF_GPU" record -q -- bash -c "$2" >out 2>err &
 	for _ in $(seq 100); do
