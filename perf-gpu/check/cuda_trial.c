@@ -141,7 +141,7 @@ static void try_recording(const struct cupti_table *cupti, struct cuda_trial *tr
 		 cupti_table__error(cupti, result));
 }
 
-static void try_cuda(void *shared)
+static int try_cuda(void *shared)
 {
 	const char *wanted = getenv("PERF_GPU_CUPTI");
 	struct cuda_trial *trial = shared;
@@ -154,11 +154,12 @@ static void try_cuda(void *shared)
 	trial->step = "loading libcupti";
 	if (cupti_table__open(wanted ? wanted : "", &cupti, trial->cupti_why,
 			      sizeof(trial->cupti_why)))
-		return;
+		return 0;
 	snprintf(trial->cupti, sizeof(trial->cupti), "%s", cupti.path);
 	trial->cupti_version = cupti.version;
 	if (has_cuda)
 		try_recording(&cupti, trial);
+	return 0;
 }
 
 void cuda_trial__run(struct cuda_trial *ret, struct trial *trial)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where a recording goes, and the perf that reads it. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -35,11 +34,11 @@ static void report_output(struct report *report)
 		     free_bytes / MIB);
 }
 
-static void run_perf(void *unused)
+static int run_perf(void *unused)
 {
 	(void)unused;
 	execlp("perf", "perf", "version", NULL);
-	_exit(127);
+	return -errno;
 }
 
 static void report_perf(struct report *report)

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
@@ -54,23 +53,26 @@ static void try_unwind(struct library_result *result)
 	result->has_walked = walk(frames, sizeof(frames) / sizeof(*frames)) > 0;
 }
 
-static void try_library(void *shared)
+static int try_library(void *shared)
 {
 	struct library_result *result = shared;
 	void *handle;
+	int err;
 
-	if (paths__find_libdir(result->libdir))
-		exit(EXIT_FAILURE);
+	err = paths__find_libdir(result->libdir);
+	if (err)
+		return err;
 	handle = open_library(result->libdir, INJECTED_NAME, result->error,
 			      sizeof(result->error));
 	if (!handle)
-		return;
+		return 0;
 	if (!dlsym(handle, "InitializeInjection")) {
 		snprintf(result->error, sizeof(result->error), "%s", dlerror());
-		return;
+		return 0;
 	}
 	result->is_loaded = true;
 	try_unwind(result);
+	return 0;
 }
 
 static void report_unwind(struct report *report, const struct library_result *result)
@@ -93,11 +95,10 @@ static void report_unwind(struct report *report, const struct library_result *re
 	}
 }
 
-static void try_injection(void *unused)
+static int try_injection(void *unused)
 {
 	(void)unused;
-	if (injection__check())
-		exit(EXIT_FAILURE);
+	return injection__check();
 }
 
 static void report_injection(struct report *report)

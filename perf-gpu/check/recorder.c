@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What record asks of the kernel, asked as record does: probe, rings, side-band. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "check/check.h"
@@ -38,7 +36,7 @@ static int ignore_event(void *ctx, const struct perf_event_header *event)
 	return 0;
 }
 
-static void try_probe(void *shared)
+static int try_probe(void *shared)
 {
 	struct probe_result *result = shared;
 	const struct probe_config config = {
@@ -48,29 +46,35 @@ static void try_probe(void *shared)
 	};
 	struct probe *probe;
 	struct frame_ring *ring;
+	int err;
 
-	if (probe__open(&config, &probe, &result->failure))
-		return;
+	err = probe__open(&config, &probe, &result->failure);
+	if (err)
+		return err;
 	result->facts = *probe__facts(probe);
 	result->has_probe = true;
-	if (frame_ring__open(probe__frame_rings_fd(probe), frame_ring__bytes(0),
-			     ignore_frames, NULL, &ring))
-		exit(EXIT_FAILURE);
-	result->has_rings = true;
-	frame_ring__close(ring);
+	err = frame_ring__open(probe__frame_rings_fd(probe), frame_ring__bytes(0),
+			       ignore_frames, NULL, &ring);
+	if (!err) {
+		result->has_rings = true;
+		frame_ring__close(ring);
+	}
 	probe__close(probe);
+	return err;
 }
 
-static void try_sideband(void *unused)
+static int try_sideband(void *unused)
 {
 	struct perf_event_attr attr;
 	struct sideband *sideband;
+	int err;
 
 	(void)unused;
 	sideband_event__init(&stack, &attr);
-	if (sideband__open(getpid(), &attr, ignore_event, NULL, &sideband))
-		exit(EXIT_FAILURE);
-	sideband__close(sideband);
+	err = sideband__open(getpid(), &attr, ignore_event, NULL, &sideband);
+	if (!err)
+		sideband__close(sideband);
+	return err;
 }
 
 static void report_probe(struct report *report, const struct probe_result *result,

@@ -21,21 +21,22 @@
  */
 #define LOOK_INTERVAL_MS 10
 
-static __attribute__((noreturn)) void run_child(void (*run)(void *result), void *result,
+static __attribute__((noreturn)) void run_child(int (*run)(void *result), void *result,
 						int output_fd)
 {
 	const struct rlimit no_core = {};
 	int null = open("/dev/null", O_RDWR);
+	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &no_core);
 	dup2(null, STDIN_FILENO);
 	dup2(output_fd, STDOUT_FILENO);
 	dup2(output_fd, STDERR_FILENO);
-	run(result);
+	status = run(result) ? EXIT_FAILURE : EXIT_SUCCESS;
 	fflush(stdout);
 	/* No destructors: those of a CUDA that didn't start can hang. */
-	_exit(EXIT_SUCCESS);
+	_exit(status);
 }
 
 /* What doesn't fit is read and forgotten, lest the child block. */
@@ -98,7 +99,7 @@ static void watch_child(pid_t pid, int fd, struct trial *trial)
 		take_output(fd, trial);
 }
 
-bool trial__run(void (*run)(void *result), void *result, size_t bytes, struct trial *ret)
+bool trial__run(int (*run)(void *result), void *result, size_t bytes, struct trial *ret)
 {
 	int pipe_fds[2] = {-1, -1};
 	void *shared;

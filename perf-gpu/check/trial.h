@@ -13,7 +13,7 @@
 #define TRIAL_LIMIT_S 30
 
 struct trial {
-	bool is_done; /* it returned, or exited with 0 */
+	bool is_done; /* it returned 0, or exited with 0 */
 	char output[2048]; /* the beginning of what it printed, on stdout and stderr */
 	/* Unless is_done: "died of signal 11 (Segmentation fault)" */
 	char death[128];
@@ -21,14 +21,14 @@ struct trial {
 
 /**
  * trial__run - call a function in a child process
- * @run:    gets a copy of @result to write to; may exec
+ * @run:    gets a copy of @result to write to; returns 0 or an error; may exec
  * @result: read and written; what a child wrote before it died is in it too
  * @bytes:  size of @result
  * @ret:    always written
  *
  * Return: whether it is done.
  */
-bool trial__run(void (*run)(void *result), void *result, size_t bytes, struct trial *ret);
+bool trial__run(int (*run)(void *result), void *result, size_t bytes, struct trial *ret);
 
 /* What pr_err() told in the trial, without the prefix; else the death; else "". */
 const char *trial__error(struct trial *trial);

@@ -8,9 +8,10 @@
 #include "check/trial.h"
 #include "util/log.h"
 
-static void add_one(void *result)
+static int add_one(void *result)
 {
 	*(int *)result += 1;
+	return 0;
 }
 
 TEST(trial_returns_its_result)
@@ -23,11 +24,12 @@ TEST(trial_returns_its_result)
 	CHECK_STR(trial__error(&trial), "");
 }
 
-static void crash(void *result)
+static int crash(void *result)
 {
 	*(int *)result = 1;
 	raise(SIGSEGV);
 	*(int *)result = 2;
+	return 0;
 }
 
 TEST(trial_survives_a_crash)
@@ -42,12 +44,12 @@ TEST(trial_survives_a_crash)
 	CHECK_STR(trial.death, "died of signal 11 (Segmentation fault)");
 }
 
-static void fail_with_message(void *unused)
+static int fail_with_message(void *unused)
 {
 	(void)unused;
 	log__set_command("check");
 	pr_err("can't open /nonexistent: %s", "No such file or directory");
-	exit(EXIT_FAILURE);
+	return -ENOENT;
 }
 
 TEST(trial_catches_what_is_printed)
@@ -61,11 +63,12 @@ TEST(trial_catches_what_is_printed)
 		  "can't open /nonexistent: No such file or directory");
 }
 
-static void print_much(void *unused)
+static int print_much(void *unused)
 {
 	(void)unused;
 	for (int i = 0; i < 100000; i++)
 		puts("more than a pipe holds");
+	return 0;
 }
 
 TEST(trial_does_not_block_on_output)
@@ -77,7 +80,7 @@ TEST(trial_does_not_block_on_output)
 	CHECK_EQ(strlen(trial.output), sizeof(trial.output) - 1);
 }
 
-static void leave_a_child(void *result)
+static int leave_a_child(void *result)
 {
 	pid_t pid = fork();
 
@@ -86,6 +89,7 @@ static void leave_a_child(void *result)
 		_exit(0);
 	}
 	*(pid_t *)result = pid;
+	return 0;
 }
 
 TEST(trial_does_not_wait_for_grandchildren)
