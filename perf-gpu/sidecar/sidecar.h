@@ -106,7 +106,6 @@ int sidecar__open(const char *path, struct sidecar **ret);
 void sidecar__close(struct sidecar *sidecar); /* NULL is fine */
 
 /* Name of an API function in a log; NULL if the log doesn't have it. */
-const char *sidecar__api_name(const struct sidecar *sidecar, uint32_t log,
-			      uint32_t api);
+const char *sidecar__api_name(const struct sidecar *sidecar, uint32_t log, uint32_t api);
 
 #endif

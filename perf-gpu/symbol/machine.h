@@ -39,16 +39,14 @@ void machine__delete(struct machine *machine); /* NULL is fine */
  * Return: 0, -ENOMEM, -EINVAL for a record too short or with an unterminated
  * name. Prints nothing.
  */
-int machine__process(struct machine *machine,
-		     const struct perf_event_header *record);
+int machine__process(struct machine *machine, const struct perf_event_header *record);
 
 /* The map of @pid that holds @ip, or NULL; valid until the next process(). */
 const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
 				    uint64_t ip);
 
 /* Name of a thread, else of its process, else "" (valid as above). */
-const char *machine__comm(const struct machine *machine, uint32_t pid,
-			  uint32_t tid);
+const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid);
 
 /*
  * How often @pid has called exec so far: its maps before don't count any more.
