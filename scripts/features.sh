@@ -48,6 +48,7 @@ check  bash-completion  bash-completion            bash-completion
 check  setpriv        util-linux                   util-linux
 tests  mandoc         mandoc                       mandoc
 tests  clang-format   clang-format                 clang-tools-extra
+tests  shellcheck     shellcheck                   ShellCheck
 tests  hotspot        hotspot                      hotspot
 tests  xvfb           xvfb                         xorg-x11-server-Xvfb
 tests  xauth          xauth                        xorg-x11-xauth
