@@ -15,7 +15,7 @@ mkdir "$gpu"
 
 report()
 {
-	perf report --stdio -i "$gpu/out" --no-children -g none -s comm,dso,sym "$@"
+	perf report --stdio -i "$gpu/out" --no-children -g none -s comm,dso,sym
 }
 
 # A report's lines, without its comments
@@ -68,8 +68,7 @@ mv "$gpu/out.dso" "$gpu/moved"
 expect "kernels keep their names then" "$shares" "$(report 2>/dev/null | lines)"
 mv "$gpu/moved" "$gpu/out.dso"
 
-parser=$(ls /usr/lib*/*/libexec/hotspot-perfparser /usr/lib*/libexec/hotspot-perfparser \
-	/usr/libexec/hotspot-perfparser 2>/dev/null | head -n 1)
+parser=$(find /usr/lib* /usr/libexec -name hotspot-perfparser 2>/dev/null | head -n 1)
 if [ -n "$parser" ]; then
 	check "hotspot's parser reads it" "$parser" --input "$gpu/out" --output parsed
 	for name in "[GPU_Kernel]void ns::sgemm<float, 4>(float*)" cudaLaunchKernel launch_from_here; do
