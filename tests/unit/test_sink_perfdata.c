@@ -114,8 +114,8 @@ static void begin_input(struct fixture *fixture, uint64_t more_sample_type)
 	CHECK_EQ(perfdata_feature__set_cmdline(fixture->writer, args), 0);
 	CHECK_EQ(perfdata_feature__set_clock(fixture->writer, CLOCK_MONOTONIC, 5, 6), 0);
 	CHECK_EQ(perfdata_feature__set_sample_time(fixture->writer, 1, 2), 0);
-	CHECK_EQ(perfdata_writer__set_feature(fixture->writer, HEADER_GROUP_DESC, "\0",
-					      4),
+	CHECK_EQ(perfdata_writer__set_feature(fixture->writer, HEADER_GROUP_DESC,
+					      "\0\0\0", 4),
 		 0);
 }
 
