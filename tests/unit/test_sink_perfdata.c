@@ -423,7 +423,7 @@ TEST(sideband_is_repeated)
 
 TEST(features_are_kept_or_made_anew)
 {
-	const uint64_t *times;
+	uint64_t times[2];
 	const void *data, *input_data;
 	size_t bytes, input_bytes;
 	struct fixture fixture;
@@ -446,8 +446,8 @@ TEST(features_are_kept_or_made_anew)
 					&bytes));
 	CHECK(perfdata_reader__feature(fixture.result, HEADER_SAMPLE_TIME, &data,
 				       &bytes));
-	CHECK_EQ(bytes, 16);
-	times = data;
+	CHECK_EQ(bytes, sizeof(times));
+	memcpy(times, data, sizeof(times));
 	CHECK_EQ(times[0], 1000);
 	CHECK_EQ(times[1], 1001);
 	CHECK(perfdata_reader__feature(fixture.result, HEADER_BUILD_ID, &data, &bytes));
