@@ -37,6 +37,9 @@ WORKLOADS=$O/tests/workloads
 # Not /tmp/perf-*: perf takes files of such names for symbol maps.
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/test-perf-gpu.XXXXXX") || exit 1
 
+# What libraries leak, for builds with SAN=address
+export LSAN_OPTIONS=suppressions=$TESTS/lsan.supp:print_suppressions=0
+
 nr_results=0
 nr_failed=0
 
