@@ -175,7 +175,7 @@ probe()
 			awk '$2 == "CUPTI_API_VERSION" { print $3 }' "$dir/cupti_version.h"
 		;;
 	bash-completion) [ -e /usr/share/bash-completion/bash_completion ] && echo yes ;;
-	hotspot | mandoc | xauth | xdotool) command -v "$1" ;;
+	hotspot | mandoc | shellcheck | xauth | xdotool) command -v "$1" ;;
 	xvfb) command -v Xvfb ;;
 	imagemagick) command -v convert ;;
 	*)

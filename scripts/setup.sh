@@ -22,7 +22,11 @@ esac
 
 look_for_missing()
 {
-	mapfile -t missing < <("$here/features.sh" --missing $level)
+	local list
+
+	list=$("$here/features.sh" --missing $level) || exit
+	missing=()
+	[ -z "$list" ] || mapfile -t missing <<<"$list"
 }
 
 look_for_missing
