@@ -248,6 +248,8 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 	};
 	read_comm(log->process.comm, sizeof(log->process.comm));
 	log__append(log, GPU_LOG_PROCESS, &log->process, sizeof(log->process));
+	/* Now, so that a process that crashes at once is known by name. */
+	log__write_block(log);
 	*ret = log;
 	return 0;
 }

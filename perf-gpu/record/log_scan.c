@@ -34,6 +34,7 @@ void log_scan__begin_log(struct log_scan *scan)
 {
 	scan->pid = 0;
 	scan->nr_marked_of_log = 0;
+	scan->is_unended_log = false;
 	memset(scan->comm, 0, sizeof(scan->comm));
 }
 
@@ -56,6 +57,15 @@ static struct log_message *find_message(struct log_scan *scan, uint32_t severity
 	return NULL;
 }
 
+/* A log begins unended; its end, or that nothing is recorded, settles that. */
+static void set_unended(struct log_scan *scan, bool is_unended)
+{
+	if (is_unended == scan->is_unended_log)
+		return;
+	scan->is_unended_log = is_unended;
+	scan->nr_unended += is_unended ? 1 : -1ull;
+}
+
 static int scan_message(struct log_scan *scan, const struct gpu_log_message *record)
 {
 	size_t room = record->rec.size - sizeof(*record);
@@ -65,8 +75,10 @@ static int scan_message(struct log_scan *scan, const struct gpu_log_message *rec
 	if (record->nr_bytes > room)
 		return -EINVAL;
 	bytes = strnlen(record->text, record->nr_bytes);
-	if (record->severity >= GPU_LOG_ERROR)
+	if (record->severity >= GPU_LOG_ERROR) {
 		scan->nr_errors++;
+		set_unended(scan, false);
+	}
 	message = find_message(scan, record->severity, record->text, bytes);
 	if (message) {
 		message->nr_processes++;
@@ -91,6 +103,7 @@ static int scan_message(struct log_scan *scan, const struct gpu_log_message *rec
 /* A log can end more than once; the last end counts all launches. */
 static void scan_end(struct log_scan *scan, const struct gpu_log_end *end)
 {
+	set_unended(scan, false);
 	if (end->nr_launches <= scan->nr_marked_of_log)
 		return;
 	add_sum(&scan->nr_marked, end->nr_launches - scan->nr_marked_of_log);
@@ -107,6 +120,8 @@ static int scan_record(struct log_scan *scan, const struct gpu_log_record *recor
 
 		if (record->size < sizeof(*process))
 			return -EINVAL;
+		if (!scan->pid)
+			set_unended(scan, true);
 		scan->pid = process->pid;
 		memcpy(scan->comm, process->comm, sizeof(scan->comm));
 		scan->comm[sizeof(scan->comm) - 1] = '\0';

@@ -29,6 +29,7 @@ struct log_scan {
 	uint64_t nr_dropped; /* GPU records lost, by the logs' own account */
 	uint64_t nr_marked; /* launches of the processes that ended in order */
 	uint64_t nr_errors; /* processes, or times, that recording was given up */
+	uint64_t nr_unended; /* processes that were recorded and didn't end in order */
 	struct log_message messages[LOG_SCAN_MAX_MESSAGES];
 	size_t nr_messages;
 	uint64_t nr_messages_left_out;
@@ -36,6 +37,7 @@ struct log_scan {
 	uint32_t pid;
 	char comm[16];
 	uint64_t nr_marked_of_log;
+	bool is_unended_log; /* counted in nr_unended */
 };
 
 /* The next block is of another log. */

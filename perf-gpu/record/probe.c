@@ -118,10 +118,10 @@ static int explain(struct probe_failure *failure, int err, const char *what)
 			    "is it locked down, or is this a container that filters "
 			    "bpf(2) and perf_event_open(2)?",
 			    what, strerror(-err));
-	if (err == -ENOSYS || access("/sys/kernel/btf/vmlinux", R_OK))
+	if (err == -ENOSYS)
 		return fail(failure, -ENOSYS,
-			    "the kernel can't %s: %s; it needs CONFIG_BPF_SYSCALL, "
-			    "CONFIG_UPROBE_EVENTS and CONFIG_DEBUG_INFO_BTF",
+			    "the kernel can't %s: %s; it needs Linux 5.8 with "
+			    "CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS",
 			    what, strerror(-err));
 	return fail(failure, err,
 		    "can't %s: %s; perf-gpu record -vv shows libbpf's messages", what,

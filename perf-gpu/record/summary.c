@@ -35,6 +35,14 @@ static void print_losses(const struct summary *summary)
 	if (summary->nr_lost_ring)
 		pr_warning("%s launches were lost for lack of room: use a larger -m",
 			   format__count(summary->nr_lost_ring, &count));
+	if (summary->scan->nr_unended)
+		pr_warning(
+			"%s %s did not end in order (killed, crashed, exec'd, _exit or "
+			"still running): what the GPU did for %s in the last second "
+			"may be missing",
+			format__count(summary->scan->nr_unended, &count),
+			plural(summary->scan->nr_unended, "process", "processes"),
+			plural(summary->scan->nr_unended, "it", "them"));
 	if (summary->nr_lost_stack)
 		pr_warning("%s launches have no stack: their memory could not be read",
 			   format__count(summary->nr_lost_stack, &count));

@@ -56,6 +56,30 @@ TEST(losses_and_launches_are_added_up)
 	log_build__release(&build);
 }
 
+TEST(processes_that_did_not_end_in_order_are_counted)
+{
+	const struct gpu_log_end end = {};
+	struct log_build killed = {.session = SESSION, .log_id = 1};
+	struct log_build ended = {.session = SESSION, .log_id = 2};
+	struct log_build refused = {.session = SESSION, .log_id = 3};
+	struct log_build *all[] = {&killed, &ended, &refused};
+	struct log_scan result = {};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		log_build__process(all[i], 42, "app");
+	LOG_BUILD_ADD(&ended, GPU_LOG_END, end);
+	LOG_BUILD_ADD(&ended, GPU_LOG_END, end);
+	add_message(&refused, GPU_LOG_ERROR, "no libcupti");
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		log_build__end_block(all[i]);
+		log_scan__begin_log(&result);
+		CHECK_EQ(scan(&result, all[i]), 0);
+		log_build__release(all[i]);
+	}
+	CHECK_EQ(result.nr_unended, 1);
+	log_scan__release(&result);
+}
+
 TEST(losses_do_not_overflow)
 {
 	const struct gpu_log_loss loss = {.kind = 1, .nr_records = UINT64_MAX};
