@@ -106,7 +106,25 @@ static size_t chain__skip_static_runtime(const struct chain *chain, size_t i,
 	return i + 1;
 }
 
-/* The first frame that is the program's. */
+/*
+ * Is I the function that nvcc makes of every kernel, to launch it? Its symbol is
+ * _Z<length>__device_stub__..., or _ZL<length>__device_stub__... if it is static.
+ */
+static bool chain__is_stub(const struct chain *chain, size_t i)
+{
+	const struct map *map = chain__map(chain, i);
+	const struct symbol *symbol = symbol_of(map, chain__ip(chain, i));
+	const char *name;
+
+	if (!symbol || !has_prefix(symbol->name, "_Z"))
+		return false;
+	name = symbol->name + 2;
+	name += *name == 'L';
+	name += strspn(name, "0123456789");
+	return has_prefix(name, "__device_stub__");
+}
+
+/* The first frame that is the program's own. */
 static size_t chain__find_program(const struct chain *chain, const char *api)
 {
 	bool has_cupti = false, has_runtime = false;
@@ -121,7 +139,9 @@ static size_t chain__find_program(const struct chain *chain, const char *api)
 		has_runtime |= owner == OWNER_RUNTIME;
 	}
 	if (i < chain->nr && has_cupti && !has_runtime && api && has_prefix(api, "cuda"))
-		return chain__skip_static_runtime(chain, i, api);
+		i = chain__skip_static_runtime(chain, i, api);
+	if (i && i < chain->nr && chain__is_stub(chain, i))
+		i++;
 	return i;
 }
 

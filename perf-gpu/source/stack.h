@@ -7,7 +7,8 @@
  *   ...                   libcupti           cudaLaunchKernel
  *   ...                   libcuda            f
  *   cudaLaunchKernel      cudart             main
- *   f                     the program        _start
+ *   __device_stub__k      nvcc's             _start
+ *   f                     the program
  *   main, _start
  *
  * What lies between the kernel and the program's own code is dropped, and one
