@@ -83,6 +83,8 @@ int cmd_inject(int argc, const char **argv)
 	if (optind < argc)
 		return usage__error(&usage, "unexpected argument %s", argv[optind]);
 
+	if (source_options__reads(&source, output))
+		return EXIT_FAILURE;
 	err = sink_perfdata__new(output, keep_cpu, &sink);
 	if (!err)
 		err = source__run(&source, sink, &stats);

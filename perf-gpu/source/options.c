@@ -2,7 +2,10 @@
 #include "source/options.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/format.h"
 #include "util/log.h"
@@ -42,6 +45,29 @@ int source_options__take(struct source_options *options, int key, const char *ar
 		return 0;
 	}
 	return -EINVAL;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat a_stat, b_stat;
+
+	return !stat(a, &a_stat) && !stat(b, &b_stat) && a_stat.st_dev == b_stat.st_dev &&
+	       a_stat.st_ino == b_stat.st_ino;
+}
+
+bool source_options__reads(const struct source_options *options, const char *path)
+{
+	char beside[PATH_MAX];
+	const char *sidecar = options->sidecar_path;
+
+	if (!sidecar) {
+		snprintf(beside, sizeof(beside), "%s.gpu", options->perfdata_path);
+		sidecar = beside;
+	}
+	if (!is_same_file(path, options->perfdata_path) && !is_same_file(path, sidecar))
+		return false;
+	pr_err("%s is what is read: write to another file with -o", path);
+	return true;
 }
 
 void source_stats__print_losses(const struct source_stats *stats)

@@ -55,6 +55,12 @@ enum {
  */
 int source_options__take(struct source_options *options, int key, const char *arg);
 
+/*
+ * Is @path one of the files that are read? Writing it would destroy the recording.
+ * Printed if so.
+ */
+bool source_options__reads(const struct source_options *options, const char *path);
+
 /* A line for each kind of record that was lost before it could be read. */
 void source_stats__print_losses(const struct source_stats *stats);
 
