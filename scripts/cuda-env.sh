@@ -7,8 +7,8 @@
 #
 #   cuda_kind     "gpu" or "stand-in"
 #   target_env    array, to put before a recorded program
-#   perf_gpu ...  runs the built perf-gpu, with the libraries of scripts/gpu-bundle.sh
-#                 if they are there
+#   perf_gpu ...  runs the built perf-gpu, or $PERF_GPU, with the libraries of
+#                 scripts/gpu-bundle.sh if they are there
 
 O=${O:-build}
 have_gpu() {
@@ -42,8 +42,8 @@ target_env=(env -u LD_LIBRARY_PATH)
 
 perf_gpu() {
 	if [[ -d $bundle ]]; then
-		LD_LIBRARY_PATH=$bundle${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$O/perf-gpu" "$@"
+		LD_LIBRARY_PATH=$bundle${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "${PERF_GPU:-$O/perf-gpu}" "$@"
 	else
-		"$O/perf-gpu" "$@"
+		"${PERF_GPU:-$O/perf-gpu}" "$@"
 	fi
 }

@@ -11,6 +11,9 @@
 #   OUT            gets summary.txt, log.txt and recordings.tar.gz (default build/gpu-run)
 #   GPU_RUN_FAKE=1 on the stand-in for CUDA, to rehearse
 #
+# Everything is recorded from an installed tree, $stage, so that the paths in recordings
+# which become fixtures are the same on every machine.
+#
 # A step that fails doesn't keep the others from running.
 # shellcheck disable=SC2317 # steps are called by their names
 set -euo pipefail
@@ -19,15 +22,17 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/cuda-env.sh
 . scripts/cuda-env.sh
 
-workloads=$O/tests/workloads
-work=${GPU_RUN_WORK:-}
+stage=/opt/perf-gpu
+workloads=$stage/workloads
+work=$stage/run
+export PERF_GPU=$stage/bin/perf-gpu
 skipped=77 # exit status of a step that can't be done here; its last line says why
 
 # name and time limit in seconds
 steps=(
 	"check 20" "two_streams 30" "truth_shared 60" "truth_static 60" "truth_stripped 60"
 	"truth_fp 60" "two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
-	"mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "bench 90"
+	"mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "bench 180"
 )
 
 skip() {
@@ -42,6 +47,16 @@ else
 	static_suffix=_fake
 fi
 
+install_stage() {
+	rm -rf "$stage"
+	mkdir -p "$stage/bin" "$workloads" "$work"
+	cp "$O/perf-gpu" "$stage/bin/"
+	cp -r "$O/lib" "$stage/"
+	for program in "$O"/tests/workloads/*; do
+		[[ ! -x $program || -d $program ]] || cp "$program" "$workloads/"
+	done
+}
+
 # record_program NAME [option of record ...] -- PROGRAM ...
 # Leaves perf.data, perf.data.gpu, launched.txt, script.txt and perf.gpu.data.
 record_program() {
@@ -53,10 +68,12 @@ record_program() {
 	done
 	shift
 	mkdir -p "$dir"
-	perf_gpu record -o "$dir/perf.data" "${options[@]}" -- "${target_env[@]}" "$@" \
-		> "$dir/launched.txt"
-	perf_gpu script -i "$dir/perf.data" > "$dir/script.txt"
-	perf_gpu inject -i "$dir/perf.data" -o "$dir/perf.gpu.data"
+	(
+		cd "$dir"
+		perf_gpu record "${options[@]}" -- "${target_env[@]}" "$@" > launched.txt
+		perf_gpu script > script.txt
+		perf_gpu inject
+	)
 }
 
 # check_recording NAME [option of check_truth.py ...]
@@ -141,23 +158,24 @@ record_torch() {
 	shift
 	python3 -c 'import torch' 2> /dev/null || skip "no PyTorch here"
 	target_env=(env -u LD_LIBRARY_PATH ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"})
+	cp tests/workloads/torch_step.py "$work/"
 	record_program "$name" -- python3 "$@"
 	cat "$work/$name/launched.txt"
 	check_recording "$name" --unknown
 }
 
 step_torch_step() {
-	record_torch torch_step tests/workloads/torch_step.py -n 3
+	record_torch torch_step ../torch_step.py -n 3
 }
 
 step_torch_python() {
-	record_torch torch_python -X perf tests/workloads/torch_step.py -n 3
+	record_torch torch_python -X perf ../torch_step.py -n 3
 	grep -q 'py::train_step' "$work/torch_python/script.txt" ||
 		{ echo "no Python names in the stacks"; return 1; }
 }
 
 step_torch_graph() {
-	record_torch torch_graph tests/workloads/torch_step.py --graph -n 10
+	record_torch torch_graph ../torch_step.py --graph -n 10
 }
 
 step_bench() {
@@ -168,12 +186,14 @@ step_bench() {
 	if [[ $cuda_kind = gpu && -n $cupti ]]; then
 		export CUPTI_LIBRARY=$cupti
 	fi
+	# Nsight Compute brings an nsys that profiles, if only Nsight Compute is there.
+	PATH=$PATH:$(compgen -G "/opt/nvidia/nsight-compute/*/host/target-linux-x64" | tail -n 1 || true)
 	tests/bench/run.sh | tee "$work/launch_loop.txt"
 }
 
 # One step is a process of its own: `timeout` can end it, and a failed command too.
 if [[ $# -gt 0 ]]; then
-	work=${work:-$(mktemp -d)}
+	[[ -d $work ]] || install_stage
 	echo "recordings are in $work"
 	"step_$1"
 	exit
@@ -181,8 +201,8 @@ fi
 
 OUT=${OUT:-$O/gpu-run}
 mkdir -p "$OUT"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+install_stage
+trap 'rm -rf "$stage"' EXIT
 failed=0
 : > "$OUT/log.txt"
 : > "$OUT/summary.txt"
@@ -190,7 +210,7 @@ for entry in "${steps[@]}"; do
 	read -r step limit_s <<< "$entry"
 	start_s=$SECONDS
 	status=0
-	GPU_RUN_WORK=$work timeout -k 5 "$limit_s" "$0" "$step" > "$work/step.txt" 2>&1 || status=$?
+	timeout -k 5 "$limit_s" "$0" "$step" > "$work/step.txt" 2>&1 || status=$?
 	{
 		echo "==== $step"
 		cat "$work/step.txt"
