@@ -165,7 +165,7 @@ enum gpu_log_loss_kind {
 	GPU_LOG_LOSS_CUPTI_DROPPED = 1, /* CUPTI had no buffer for a record */
 	GPU_LOG_LOSS_WRITE = 2, /* records in blocks that could not be written */
 	GPU_LOG_LOSS_NO_MEMORY = 3, /* records the library had no memory for */
-	GPU_LOG_LOSS_UNFINISHED = 4, /* kernels handed out while still running */
+	GPU_LOG_LOSS_UNFINISHED = 4, /* kernels that still ran: have a record, end 0 */
 };
 
 /* Records that are missing, counted since the last loss record of the kind. */

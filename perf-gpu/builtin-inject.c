@@ -45,9 +45,6 @@ static void print_summary(const struct source_stats *stats)
 		pr_info("%s kernels without a stack, %s, are under [unattributed]",
 			format__count(stats->nr_kernels - stats->nr_attributed, &count),
 			format__ms(stats->kernels_ns - stats->attributed_ns, &time));
-	if (stats->nr_unknown_time)
-		pr_info("%s kernels whose times CUPTI didn't know are left out",
-			format__count(stats->nr_unknown_time, &count));
 	source_stats__print_losses(stats);
 }
 

@@ -127,15 +127,26 @@ static int scan_record(struct log_scan *scan, const struct gpu_log_record *recor
 		scan->comm[sizeof(scan->comm) - 1] = '\0';
 		return 0;
 	}
-	case GPU_LOG_KERNEL:
-		scan->nr_kernels++;
-		return 0;
-	case GPU_LOG_LOSS:
-		if (record->size < sizeof(struct gpu_log_loss))
+	case GPU_LOG_KERNEL: {
+		const struct gpu_log_kernel *kernel = any;
+
+		if (record->size < sizeof(*kernel))
 			return -EINVAL;
-		add_sum(&scan->nr_dropped,
-			((const struct gpu_log_loss *)any)->nr_records);
+		scan->nr_kernels++;
+		if (!kernel->start_ns || kernel->end_ns <= kernel->start_ns)
+			scan->nr_unknown_time++;
 		return 0;
+	}
+	case GPU_LOG_LOSS: {
+		const struct gpu_log_loss *loss = any;
+
+		if (record->size < sizeof(*loss))
+			return -EINVAL;
+		/* An unfinished kernel has a record, without times. */
+		if (loss->kind != GPU_LOG_LOSS_UNFINISHED)
+			add_sum(&scan->nr_dropped, loss->nr_records);
+		return 0;
+	}
 	case GPU_LOG_END:
 		if (record->size < sizeof(struct gpu_log_end))
 			return -EINVAL;

@@ -26,6 +26,7 @@ struct log_message {
 
 struct log_scan {
 	uint64_t nr_kernels;
+	uint64_t nr_unknown_time; /* of them: CUPTI didn't know when they ran */
 	uint64_t nr_dropped; /* GPU records lost, by the logs' own account */
 	uint64_t nr_marked; /* launches of the processes that ended in order */
 	uint64_t nr_errors; /* processes, or times, that recording was given up */

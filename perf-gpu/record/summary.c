@@ -43,6 +43,10 @@ static void print_losses(const struct summary *summary)
 			format__count(summary->scan->nr_unended, &count),
 			plural(summary->scan->nr_unended, "process", "processes"),
 			plural(summary->scan->nr_unended, "it", "them"));
+	if (summary->scan->nr_unknown_time)
+		pr_warning("%s kernels have no time, CUPTI didn't know it: they are left "
+			   "out",
+			   format__count(summary->scan->nr_unknown_time, &count));
 	if (summary->nr_lost_stack)
 		pr_warning("%s launches have no stack: their memory could not be read",
 			   format__count(summary->nr_lost_stack, &count));

@@ -78,6 +78,10 @@ void source_stats__print_losses(const struct source_stats *stats)
 		pr_info("%s launches were lost while recording: their kernels have no "
 			"stack",
 			format__count(stats->nr_lost_launches, &count));
+	if (stats->nr_unknown_time)
+		pr_info("%s kernels have no time, CUPTI didn't know it: they are left "
+			"out",
+			format__count(stats->nr_unknown_time, &count));
 	if (stats->nr_lost_kernels)
 		pr_info("%s GPU records were lost while recording: their time is missing",
 			format__count(stats->nr_lost_kernels, &count));

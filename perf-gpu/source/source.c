@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_log.h"
 #include "join/join.h"
 #include "launch_event.h"
 #include "perfdata/reader.h"
@@ -463,8 +464,11 @@ static void source__add_losses(struct source *source)
 		const struct sidecar_log *log = &sidecar->logs[i];
 
 		for (size_t kind = 0; kind < sizeof(log->nr_lost) / sizeof(*log->nr_lost);
-		     kind++)
-			stats->nr_lost_kernels += log->nr_lost[kind];
+		     kind++) {
+			/* These have a record, and are counted by their unknown time. */
+			if (kind != GPU_LOG_LOSS_UNFINISHED)
+				stats->nr_lost_kernels += log->nr_lost[kind];
+		}
 	}
 }
 

@@ -56,6 +56,27 @@ TEST(losses_and_launches_are_added_up)
 	log_build__release(&build);
 }
 
+TEST(unfinished_kernels_are_unknown_times_and_not_dropped)
+{
+	struct gpu_log_loss loss = {.kind = GPU_LOG_LOSS_UNFINISHED, .nr_records = 1};
+	struct log_build build = {.session = SESSION, .log_id = 1};
+	struct log_scan result = {};
+
+	log_build__kernel(&build, 1, 1, 2, 3);
+	log_build__kernel(&build, 1, 2, 2, 0);
+	log_build__kernel(&build, 1, 3, 0, 0);
+	log_build__kernel(&build, 1, 4, 2, 2);
+	LOG_BUILD_ADD(&build, GPU_LOG_LOSS, loss);
+	log_build__end_block(&build);
+
+	log_scan__begin_log(&result);
+	CHECK_EQ(scan(&result, &build), 0);
+	CHECK_EQ(result.nr_kernels, 4);
+	CHECK_EQ(result.nr_unknown_time, 3);
+	CHECK_EQ(result.nr_dropped, 0);
+	log_build__release(&build);
+}
+
 TEST(processes_that_did_not_end_in_order_are_counted)
 {
 	const struct gpu_log_end end = {};
