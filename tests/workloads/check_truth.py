@@ -7,7 +7,8 @@ The program's output has a line a kernel, with tabs between the fields:
 Every sample of KERNEL must have CALLER, if it is named, above it, and none of the other
 callers.
 There must be as many samples of it as launches, and the periods of all samples must
-add up to the time in the sidecar, to the nanosecond.
+add up to the time in the sidecar, to the nanosecond. (Kernels whose times CUPTI didn't
+know have no samples.)
 
 Reads the text of `perf script` and of `perf-gpu script` alike.
 """
@@ -138,7 +139,7 @@ def main():
         checker.compare_time("--total-ns", checker.nr_samples, arguments.total_ns)
     if arguments.sidecar:
         log = gpu_log.GpuLog(arguments.sidecar)
-        checker.compare_time(arguments.sidecar, len(log.kernels), log.total_ns())
+        checker.compare_time(arguments.sidecar, log.nr_timed(), log.total_ns())
 
     for complaint in checker.complaints[:10]:
         print(complaint)

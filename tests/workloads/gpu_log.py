@@ -6,6 +6,10 @@ reader, so that tests have a second opinion on what was recorded.
 As a program it prints, for each kernel (nm-style names, as CUPTI gave them):
     NAME EXECUTIONS TOTAL_NS MEDIAN_NS
 With --durations: "NAME MEDIAN_NS", what the stand-in for CUDA takes.
+With --account, what became of launches and kernels:
+    launches N  samples N  lost N  kernels N  dropped N  unknown N  logs N  ids FIRST LAST
+where a program that ended in order has launches = samples + lost, and the kernels
+whose times are unknown are among kernels.
 """
 import argparse
 import collections
@@ -17,6 +21,7 @@ import zlib
 MAGIC = 0x42555047
 BLOCK = struct.Struct("<IIIIQQ")  # magic crc32 payload_bytes version log_id session
 STRING, SHAPE, KERNEL, LOSS, MESSAGE, RECORDER, END = 2, 6, 7, 8, 9, 10, 11
+LOSS_UNFINISHED = 4  # these have a kernel record
 
 Kernel = collections.namedtuple("Kernel", "log name correlation start_ns end_ns stream graph_node")
 
@@ -24,7 +29,9 @@ Kernel = collections.namedtuple("Kernel", "log name correlation start_ns end_ns 
 class GpuLog:
     def __init__(self, path):
         self.kernels = []
-        self.nr_lost = 0
+        self.nr_lost = 0  # records that are missing; not those of kernels cut short
+        self.nr_launches = collections.Counter()  # by log: as its process counted them
+        self.logs = set()
         self.messages = []
         self.recorder = None  # (nr_launches, nr_lost_ring, nr_lost_stack)
         self.strings, self.shapes = {}, {}
@@ -44,6 +51,8 @@ class GpuLog:
         if zlib.crc32(data[offset + 8:payload + size]) != crc:
             raise ValueError(f"offset {offset}: wrong checksum")
         offset = payload
+        if log:
+            self.logs.add(log)
         while offset < payload + size:
             kind, length = struct.unpack_from("<HH", data, offset)
             if length < 8 or length % 8 or offset + length > payload + size:
@@ -65,12 +74,16 @@ class GpuLog:
             name, stream, node = self.shapes[log, shape]
             self.kernels.append(Kernel(log, name, correlation, start, end, stream, node))
         elif kind == LOSS:
-            self.nr_lost += struct.unpack_from("<IQ", body)[1]
+            loss, nr_records = struct.unpack_from("<IQ", body)
+            if loss != LOSS_UNFINISHED:
+                self.nr_lost += nr_records
         elif kind == MESSAGE:
             severity, length = struct.unpack_from("<II", body)
             self.messages.append((severity, body[8:8 + length].decode(errors="replace")))
         elif kind == RECORDER:
             self.recorder = struct.unpack_from("<IQQQ", body)[1:]
+        elif kind == END:
+            self.nr_launches[log], = struct.unpack_from("<Q", body, 4)
 
     @staticmethod
     def duration_ns(kernel):
@@ -82,13 +95,28 @@ class GpuLog:
     def total_ns(self):
         return sum(map(self.duration_ns, self.kernels))
 
+    def nr_timed(self):
+        return sum(map(bool, map(self.duration_ns, self.kernels)))
+
+    def account(self):
+        samples, lost, _ = self.recorder
+        ids = [kernel.correlation for kernel in self.kernels] or [0]
+        return (f"launches {sum(self.nr_launches.values())}  samples {samples}  lost {lost}  "
+                f"kernels {len(self.kernels)}  dropped {self.nr_lost}  "
+                f"unknown {len(self.kernels) - self.nr_timed()}  logs {len(self.logs)}  "
+                f"ids {min(ids)} {max(ids)}")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--durations", action="store_true")
+    parser.add_argument("--account", action="store_true")
     parser.add_argument("file")
     arguments = parser.parse_args()
     log = GpuLog(arguments.file)
+    if arguments.account:
+        print(log.account())
+        return
     by_name = collections.defaultdict(list)
     for kernel in log.kernels:
         by_name[kernel.name].append(log.duration_ns(kernel))
