@@ -3,6 +3,8 @@
  * Kernels in plain C, for programs that only ever run on the stand-in for CUDA:
  * they are registered with the runtime as nvcc's generated code does it, but have
  * no GPU code. So the tests of processes and crashes need no nvcc.
+ *
+ * PLAIN_KERNEL_NAME is what the kernel is called (_Z12plain_kernelv).
  */
 #ifndef PERF_GPU_TESTS_PLAIN_CUDA_H
 #define PERF_GPU_TESTS_PLAIN_CUDA_H
@@ -33,9 +35,12 @@ static void plain_kernel(void)
 __attribute__((constructor)) static void plain_kernel__register(void)
 {
 	void **handle = __cudaRegisterFatBinary(&plain_fat_binary);
+	char *name = getenv("PLAIN_KERNEL_NAME");
 
-	__cudaRegisterFunction(handle, (const char *)plain_kernel, "_Z12plain_kernelv",
-			       "_Z12plain_kernelv", -1, NULL, NULL, NULL, NULL, NULL);
+	if (!name)
+		name = (char *)"_Z12plain_kernelv";
+	__cudaRegisterFunction(handle, (const char *)plain_kernel, name, name, -1, NULL,
+			       NULL, NULL, NULL, NULL);
 	__cudaRegisterFatBinaryEnd(handle);
 }
 
