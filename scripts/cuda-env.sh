@@ -8,7 +8,7 @@
 #   cuda_kind     "gpu" or "stand-in"
 #   target_env    array, to put before a recorded program
 #   perf_gpu ...  runs the built perf-gpu, or $PERF_GPU, with the libraries of
-#                 scripts/gpu-bundle.sh if they are there
+#                 scripts/gpu-bundle.sh if they are there (or in $BUNDLE)
 
 O=${O:-build}
 have_gpu() {
@@ -23,7 +23,7 @@ have_gpu() {
 }
 
 [[ $O = /* ]] || O=$PWD/$O
-bundle=$O/bundle
+bundle=${BUNDLE:-$O/bundle}
 target_library_path=${LD_LIBRARY_PATH:-}
 if [[ ${FAKE_CUDA:-} != 1 ]] && have_gpu; then
 	cuda_kind=gpu

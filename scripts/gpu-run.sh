@@ -19,13 +19,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [[ ${GPU_RUN_FAKE:-} != 1 ]] || export FAKE_CUDA=1
+stage=/opt/perf-gpu
+export PERF_GPU=$stage/bin/perf-gpu BUNDLE=$stage/bundle
 # shellcheck source=scripts/cuda-env.sh
 . scripts/cuda-env.sh
 
-stage=/opt/perf-gpu
 workloads=$stage/workloads
 work=$stage/run
-export PERF_GPU=$stage/bin/perf-gpu
 skipped=77 # exit status of a step that can't be done here; its last line says why
 
 # name and time limit in seconds
@@ -52,6 +52,7 @@ install_stage() {
 	mkdir -p "$stage/bin" "$workloads" "$work"
 	cp "$O/perf-gpu" "$stage/bin/"
 	cp -r "$O/lib" "$stage/"
+	[[ ! -d $O/bundle ]] || cp -r "$O/bundle" "$stage/"
 	for program in "$O"/tests/workloads/*; do
 		[[ ! -x $program || -d $program ]] || cp "$program" "$workloads/"
 	done
@@ -193,7 +194,10 @@ step_bench() {
 
 # One step is a process of its own: `timeout` can end it, and a failed command too.
 if [[ $# -gt 0 ]]; then
-	[[ -d $work ]] || install_stage
+	if [[ ! -d $work ]]; then
+		install_stage
+		exec "$0" "$@" # which finds what has been installed
+	fi
 	echo "recordings are in $work"
 	"step_$1"
 	exit
