@@ -218,7 +218,12 @@ $(O)/obj/tests/%.o: tests/%.c $(O)/flags | $(SKELETONS) $(LIBPERF)
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(PERF_CFLAGS) -Itests/unit -MMD -MP -c $< -o $@
 
-$(UNIT_TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/modules.a
+# The injected library's parts, for their own tests
+$(O)/obj/inject.a: $(INJECT_OBJS)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(UNIT_TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/modules.a $(O)/obj/inject.a
 	@mkdir -p $(@D)
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(PERF_LDFLAGS) $^ $(PERF_LIBS) -o $@
