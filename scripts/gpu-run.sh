@@ -146,6 +146,7 @@ step_mini_llm_tokens() {
 step_mini_llm_durations() {
 	mkdir -p "$work/mini_llm"
 	record_program mini_llm_64 -- "$workloads/mini_llm"
+	cp "$workloads/mini_llm" "$work/mini_llm_64/"
 	python3 tests/workloads/gpu_log.py --durations "$work/mini_llm_64/perf.data.gpu" \
 		> "$work/mini_llm/durations"
 	python3 tests/workloads/gpu_log.py "$work/mini_llm_64/perf.data.gpu"
@@ -230,10 +231,10 @@ for entry in "${steps[@]}"; do
 		"$(tail -n 1 "$work/step.txt" | cut -c 1-150)" | tee -a "$OUT/summary.txt"
 done
 
-# The small ones, which can become fixtures. perf.gpu.data is made from the others.
+# The small ones, which can become fixtures and pictures, without what is made of them.
 (
 	cd "$work"
-	rm -f ./*/perf.gpu.data
+	rm -f ./*/perf.gpu.data ./*/script.txt
 	rm -rf ./*/perf.gpu.data.dso
 	find . -mindepth 1 -maxdepth 1 \( -name launch_loop.txt -o -type d \) \
 		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 8192' sh {} \; -print0 |
