@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes header features. */
+/* Makes header features, and reads what is needed of them. */
 #include "perfdata/feature.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,4 +107,37 @@ void perfdata_feature__add_build_id(struct perfdata_buffer *table, uint16_t misc
 	perfdata_buffer__add(table, &entry, sizeof(entry));
 	perfdata_buffer__add(table, path, path_bytes);
 	perfdata_buffer__add_zeros(table, pad_bytes);
+}
+
+int perfdata_feature__next_build_id(struct perfdata_cursor *cursor,
+				    struct perfdata_file_id *ret)
+{
+	const size_t id_offset = offsetof(struct perfdata_build_id, id);
+	struct perfdata_build_id entry;
+	const uint8_t *at = cursor->at;
+	const char *path;
+	size_t path_bytes;
+
+	if (!cursor->left_bytes)
+		return 0;
+	if (!perfdata_cursor__take(cursor, 1, sizeof(entry)))
+		return -EINVAL;
+	memcpy(&entry, at, sizeof(entry));
+	if (entry.header.size < sizeof(entry))
+		return -EINVAL;
+	path_bytes = entry.header.size - sizeof(entry);
+	path = perfdata_cursor__take(cursor, path_bytes, 1);
+	if (!path || !memchr(path, '\0', path_bytes))
+		return -EINVAL;
+	if (!(entry.header.misc & PERFDATA_MISC_BUILD_ID_SIZE))
+		entry.id_bytes = sizeof(entry.id);
+	if (entry.id_bytes > sizeof(entry.id))
+		return -EINVAL;
+	*ret = (struct perfdata_file_id){
+		.mode = entry.header.misc & PERF_RECORD_MISC_CPUMODE_MASK,
+		.id = at + id_offset,
+		.id_bytes = entry.id_bytes,
+		.path = path,
+	};
+	return 1;
 }

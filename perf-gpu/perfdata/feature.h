@@ -3,7 +3,7 @@
  * Header features that are more than a string: what is in them, as perf lays it
  * out (perfdata/format.h). What they say is the caller's to know. One thread.
  *
- * All return 0 or -ENOMEM, and print nothing.
+ * Those that write return 0 or -ENOMEM. All print nothing.
  */
 #ifndef PERF_GPU_PERFDATA_FEATURE_H
 #define PERF_GPU_PERFDATA_FEATURE_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "perfdata/buffer.h"
+#include "perfdata/cursor.h"
 #include "perfdata/writer.h"
 
 /* NRCPUS */
@@ -51,5 +52,22 @@ int perfdata_feature__set_clock(struct perfdata_writer *writer, uint32_t clockid
  */
 void perfdata_feature__add_build_id(struct perfdata_buffer *table, uint16_t misc,
 				    const void *id, size_t id_bytes, const char *path);
+
+struct perfdata_file_id {
+	uint16_t mode; /* PERF_RECORD_MISC_USER, _KERNEL, ... */
+	const uint8_t *id; /* points into the feature */
+	size_t id_bytes; /* of older recordings PERFDATA_BUILD_ID_MAX_BYTES: all */
+	const char *path; /* as the above */
+};
+
+/**
+ * perfdata_feature__next_build_id - the next file of BUILD_ID
+ * @cursor: over what perfdata_reader__feature() has of it
+ * @ret:    written if there is a file
+ *
+ * Return: 1 for a file, 0 at the end, -EINVAL if the rest can't be read.
+ */
+int perfdata_feature__next_build_id(struct perfdata_cursor *cursor,
+				    struct perfdata_file_id *ret);
 
 #endif
