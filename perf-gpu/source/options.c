@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "symbol/symbol_files.h"
 #include "util/format.h"
 #include "util/log.h"
 
@@ -36,6 +37,9 @@ int source_options__take(struct source_options *options, int key, const char *ar
 		return take_names(options, arg);
 	case OPT_KEEP_DRIVER_FRAMES:
 		options->keep_driver_frames = true;
+		return 0;
+	case OPT_SYMFS:
+		options->symfs = arg;
 		return 0;
 	case 'q':
 		log_verbosity = -1;
@@ -85,6 +89,11 @@ void source_stats__print_losses(const struct source_stats *stats)
 	if (stats->nr_lost_kernels)
 		pr_info("%s GPU records were lost while recording: their time is missing",
 			format__count(stats->nr_lost_kernels, &count));
+	if (stats->nr_stale_files > SYMBOL_FILES_MAX_WARNINGS)
+		pr_warning(
+			"%s more files are not the ones that were recorded",
+			format__count(stats->nr_stale_files - SYMBOL_FILES_MAX_WARNINGS,
+				      &count));
 	if (stats->nr_broken_records)
 		pr_warning("%s records could not be read: the file is damaged",
 			   format__count(stats->nr_broken_records, &count));

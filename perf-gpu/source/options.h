@@ -12,6 +12,7 @@
 enum {
 	OPT_NAMES = USAGE_LONG_ONLY,
 	OPT_KEEP_DRIVER_FRAMES,
+	OPT_SYMFS,
 	SOURCE_OPTIONS_END, /* a command's own keys count from here */
 };
 
@@ -35,6 +36,11 @@ enum {
 	{                                                                      \
 		OPT_KEEP_DRIVER_FRAMES, "keep-driver-frames", NULL,            \
 			"keep the frames of CUPTI, the driver and the runtime" \
+	}
+#define SOURCE_USAGE_SYMFS                                                    \
+	{                                                                     \
+		OPT_SYMFS, "symfs", "directory",                              \
+			"look for files with symbols relative to <directory>" \
 	}
 #define SOURCE_USAGE_VERBOSITY                     \
 	{'q', "quiet", NULL, "print errors only"}, \

@@ -16,6 +16,8 @@
 #include "gpu_log.h"
 #include "join/join.h"
 #include "launch_event.h"
+#include "perfdata/feature.h"
+#include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
 #include "source/stack.h"
@@ -79,6 +81,30 @@ static int source__find_launch_event(struct source *source)
 	return -EINVAL;
 }
 
+/* Which files the machine's were: symbols of others would be wrong. */
+static int source__read_build_ids(struct source *source)
+{
+	struct perfdata_cursor cursor;
+	struct perfdata_file_id file;
+	const void *table;
+	size_t bytes;
+	int ret;
+
+	if (!perfdata_reader__feature(source->reader, HEADER_BUILD_ID, &table, &bytes))
+		return 0;
+	cursor = perfdata_cursor__new(table, bytes);
+	while ((ret = perfdata_feature__next_build_id(&cursor, &file)) > 0) {
+		struct build_id id = build_id__make(file.id, file.id_bytes);
+
+		if (file.mode == PERF_RECORD_MISC_USER &&
+		    machine__set_build_id(source->machine, file.path, &id))
+			return -ENOMEM;
+	}
+	if (ret < 0)
+		source->stats.nr_broken_records++;
+	return 0;
+}
+
 static int source__open(struct source *source)
 {
 	const struct source_options *options = source->options;
@@ -113,7 +139,9 @@ static int source__open(struct source *source)
 	}
 	err = join__new(source->sidecar, &source->join);
 	if (!err)
-		err = machine__new(&source->machine);
+		err = machine__new(options->symfs, &source->machine);
+	if (!err)
+		err = source__read_build_ids(source);
 out:
 	free(path);
 	return err;
@@ -509,6 +537,7 @@ int source__run(const struct source_options *options, struct sink *sink,
 	if (err)
 		goto out;
 	source__add_losses(source);
+	source->stats.nr_stale_files = machine__nr_stale_files(source->machine);
 	*ret = source->stats;
 out:
 	if (err == -ENOMEM)

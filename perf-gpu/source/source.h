@@ -15,6 +15,7 @@
 struct source_options {
 	const char *perfdata_path;
 	const char *sidecar_path; /* NULL: perfdata_path + ".gpu" */
+	const char *symfs; /* where the recorded machine's files are; NULL: in / */
 	enum demangle_style names; /* of kernels */
 	bool keep_driver_frames; /* of CUPTI, the driver and the runtime too */
 };
@@ -30,6 +31,7 @@ struct source_stats {
 	uint64_t nr_lost_launches; /* ring and stack losses, as recorded */
 	uint64_t nr_lost_kernels; /* GPU records lost, as recorded */
 	uint64_t nr_broken_records; /* perf.data records that could not be read */
+	uint64_t nr_stale_files; /* not the ones recorded: symbols weren't taken */
 };
 
 /**

@@ -2,7 +2,8 @@
 /*
  * A mapped file: what its name means, and where its symbols come from.
  *
- *   /usr/lib/libfoo.so         elf_symbols.c, by address of its symbol table
+ *   /usr/lib/libfoo.so         elf_symbols.c, by address of its symbol table, of
+ *                              the build that symbol_files.c finds
  *   [vdso]                     the same, of our own image
  *   //anon, [heap], /memfd:x   perf_map.c, by address in the process
  *   x (deleted), [vsyscall]    none: another file may have the name by now
@@ -18,11 +19,14 @@
 #include "symbol/dso.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/perf_map.h"
+#include "symbol/symbol_files.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
 
 struct dso {
 	char *path;
+	struct symbol_files *files;
+	struct build_id id; /* of the file that was mapped */
 	bool is_anonymous;
 	bool is_loaded; /* was tried: at most one of those below is there */
 	struct elf_symbols *elf;
@@ -63,12 +67,15 @@ bool dso__is_anonymous(const char *path)
 	return is_perf_map(path);
 }
 
-int dso__new(const char *path, uint32_t pid, struct dso **ret)
+int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
+	     const struct build_id *id, struct dso **ret)
 {
 	struct dso *dso = calloc(1, sizeof(*dso));
 
 	if (!dso)
 		return -ENOMEM;
+	dso->files = files;
+	dso->id = *id;
 	dso->is_anonymous = dso__is_anonymous(path);
 	if (!dso->is_anonymous || is_perf_map(path))
 		dso->path = strdup(path);
@@ -112,10 +119,9 @@ static void dso__load(struct dso *dso)
 	dso->is_loaded = true;
 	if (dso->is_anonymous)
 		perf_map__open(dso->path, &dso->perf_map);
-	else if (strcmp(dso->path, "[vdso]") == 0)
-		elf_symbols__open_vdso(&dso->elf);
-	else if (*dso->path == '/' && !has_suffix(dso->path, " (deleted)"))
-		elf_symbols__open(dso->path, &dso->elf);
+	else if (strcmp(dso->path, "[vdso]") == 0 ||
+		 (*dso->path == '/' && !has_suffix(dso->path, " (deleted)")))
+		symbol_files__open(dso->files, dso->path, &dso->id, &dso->elf);
 }
 
 const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,

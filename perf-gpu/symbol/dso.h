@@ -3,7 +3,7 @@
  * A mapped file and its symbols. Symbols are read at the first look-up, from
  * what libdwfl finds for the file: .symtab, else that of the debug file that
  * .gnu_debuglink or the build id names, else .dynsym; [vdso] from our own;
- * anonymous memory ("//anon") from /tmp/perf-PID.map. Nothing is downloaded,
+ * never from another build than the recorded one, if that is known; anonymous memory ("//anon") from /tmp/perf-PID.map. Nothing is downloaded,
  * whatever DEBUGINFOD_URLS says. One thread.
  */
 #ifndef PERF_GPU_SYMBOL_DSO_H
@@ -12,7 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbol/build_id.h"
+
 struct dso;
+struct symbol_files;
 
 struct symbol {
 	uint64_t start, end; /* addresses as the file's symbol table has them */
@@ -25,13 +28,16 @@ bool dso__is_anonymous(const char *path);
 
 /**
  * dso__new - a file by its name
- * @path: as in the MMAP record: a path, or "[vdso]", "//anon", "[heap]", ...
- * @pid:  whose perf map names anonymous memory
- * @ret:  released by dso__delete(); written on success only
+ * @path:  as in the MMAP record: a path, or "[vdso]", "//anon", "[heap]", ...
+ * @pid:   whose perf map names anonymous memory
+ * @files: where the file is found; must outlive the dso
+ * @id:    which build of it was mapped; none: not known
+ * @ret:   released by dso__delete(); written on success only
  *
  * Return: 0 or -ENOMEM. The file is not touched, and need not exist.
  */
-int dso__new(const char *path, uint32_t pid, struct dso **ret);
+int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
+	     const struct build_id *id, struct dso **ret);
 void dso__delete(struct dso *dso); /* NULL is fine */
 
 /* As given to dso__new(); of anonymous memory /tmp/perf-PID.map, as perf has it. */

@@ -13,6 +13,7 @@
  * One thread.
  */
 #include <elf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,8 @@ struct segment {
 };
 
 struct elf_symbols {
+	Dwfl_Callbacks callbacks;
+	char *debug_path; /* of the callbacks */
 	Dwfl *dwfl; /* owns the files and the names in them */
 	Dwfl_Module *module;
 	struct segment *segments;
@@ -51,12 +54,6 @@ struct candidate {
 	int index; /* in the symbol table */
 	bool is_sized;
 	uint8_t binding;
-};
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
 };
 
 static int elf_symbols__read_segments(struct elf_symbols *elf, Elf *file)
@@ -252,19 +249,54 @@ static int elf_symbols__read_symbols_offline(struct elf_symbols *elf, GElf_Addr 
 	return err;
 }
 
-/* Consumes @fd. */
-static int elf_symbols__read(const char *path, int fd, struct elf_symbols **ret)
+static int elf_symbols__new(const char *debug_path, struct elf_symbols **ret)
 {
 	struct elf_symbols *elf = calloc(1, sizeof(*elf));
+
+	if (!elf)
+		return -ENOMEM;
+	elf->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &elf->debug_path,
+	};
+	elf->debug_path = strdup(debug_path);
+	elf->dwfl = elf->debug_path ? dwfl_begin(&elf->callbacks) : NULL;
+	if (!elf->dwfl) {
+		elf_symbols__close(elf);
+		return -ENOMEM;
+	}
+	*ret = elf;
+	return 0;
+}
+
+/* Is @file the build that is looked for? */
+static bool has_build_id(Elf *file, const struct build_id *id)
+{
+	const void *bytes = NULL;
+	struct build_id own;
+	ssize_t nr_bytes;
+
+	if (!id->nr_bytes)
+		return true;
+	nr_bytes = dwelf_elf_gnu_build_id(file, &bytes);
+	own = build_id__make(bytes, nr_bytes > 0 ? (size_t)nr_bytes : 0);
+	return build_id__is_equal(&own, id);
+}
+
+/* Consumes @fd. */
+static int elf_symbols__read(const char *path, int fd, const struct build_id *id,
+			     const char *debug_path, struct elf_symbols **ret)
+{
+	struct elf_symbols *elf = NULL;
 	GElf_Addr bias;
 	GElf_Ehdr header;
 	Elf *file;
-	int err = -ENOMEM;
+	int err;
 
-	if (!elf)
-		goto out;
-	elf->dwfl = dwfl_begin(&callbacks);
-	if (!elf->dwfl)
+	err = elf_symbols__new(debug_path, &elf);
+	if (err)
 		goto out;
 	err = -EINVAL;
 	dwfl_report_begin(elf->dwfl);
@@ -276,6 +308,11 @@ static int elf_symbols__read(const char *path, int fd, struct elf_symbols **ret)
 	if (!file || !gelf_getehdr(file, &header) ||
 	    (header.e_type != ET_DYN && header.e_type != ET_EXEC)) {
 		pr_debug("%s: no symbols: not an executable or shared ELF file", path);
+		goto out;
+	}
+	if (!has_build_id(file, id)) {
+		pr_debug("%s: no symbols: not the build that was recorded", path);
+		err = -ESTALE;
 		goto out;
 	}
 	err = elf_symbols__read_segments(elf, file);
@@ -293,7 +330,8 @@ out:
 	return err;
 }
 
-int elf_symbols__open(const char *path, struct elf_symbols **ret)
+int elf_symbols__open(const char *path, const struct build_id *id, const char *debug_path,
+		      struct elf_symbols **ret)
 {
 	struct stat st;
 	int fd = -1;
@@ -311,11 +349,12 @@ int elf_symbols__open(const char *path, struct elf_symbols **ret)
 		pr_debug("%s: no symbols: not a regular file", path);
 		return -EINVAL;
 	}
-	return elf_symbols__read(path, fd, ret);
+	return elf_symbols__read(path, fd, id, debug_path, ret);
 }
 
 /* libdwfl reads files; the kernel ends the image with its section headers. */
-int elf_symbols__open_vdso(struct elf_symbols **ret)
+int elf_symbols__open_vdso(const struct build_id *id, const char *debug_path,
+			   struct elf_symbols **ret)
 {
 	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 	size_t bytes;
@@ -331,7 +370,7 @@ int elf_symbols__open_vdso(struct elf_symbols **ret)
 		close(fd);
 		return -EIO;
 	}
-	return elf_symbols__read("[vdso]", fd, ret);
+	return elf_symbols__read("[vdso]", fd, id, debug_path, ret);
 }
 
 void elf_symbols__close(struct elf_symbols *elf)
@@ -341,6 +380,7 @@ void elf_symbols__close(struct elf_symbols *elf)
 	symtab__release(&elf->symtab);
 	if (elf->dwfl)
 		dwfl_end(elf->dwfl);
+	free(elf->debug_path);
 	free(elf->segments);
 	free(elf);
 }

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "symbol/build_id.h"
 #include "symbol/dso.h"
 
 struct elf_symbols;
@@ -15,16 +16,21 @@ struct elf_symbols;
 /**
  * elf_symbols__open - read the functions of a file
  * @path: of a regular file
+ * @id:   which build it must be; none: any
+ * @debug_path: where libdwfl looks for debug files, as its debuginfo_path says
  * @ret:  released by elf_symbols__close(); written on success only. Symbols
  *        may be none.
  *
  * Return: 0 or a negative errno, said with pr_debug() only: those of open(2),
- * -EINVAL if it is no executable or shared ELF file, -ENOMEM.
+ * -EINVAL if it is no executable or shared ELF file, -ESTALE if it is another
+ * build, -ENOMEM.
  */
-int elf_symbols__open(const char *path, struct elf_symbols **ret);
+int elf_symbols__open(const char *path, const struct build_id *id, const char *debug_path,
+		      struct elf_symbols **ret);
 
 /* The same of the [vdso] of this process; -ENOENT if it has none. */
-int elf_symbols__open_vdso(struct elf_symbols **ret);
+int elf_symbols__open_vdso(const struct build_id *id, const char *debug_path,
+			   struct elf_symbols **ret);
 
 void elf_symbols__close(struct elf_symbols *elf); /* NULL is fine */
 

@@ -6,7 +6,7 @@
  *      │                                 changes them: a fork costs nothing)
  *      ├────── threads by (pid, tid) ── name
  *      └────── dsos by path ── dso, one for all processes; anonymous memory has
- *                              one per process, since its names come from there
+ *               and build id   one per process, since its names come from there
  *
  * Invariants: a process's maps are sorted and don't overlap, since a new one
  * cuts what it covers, as the kernel's mmap does. Nothing is dropped on EXIT:
@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 
 #include "symbol/machine.h"
+#include "symbol/symbol_files.h"
 
 struct maps {
 	unsigned int nr_users;
@@ -43,11 +44,13 @@ struct thread {
 struct dso_node {
 	const char *path; /* first: key */
 	uint32_t pid; /* 0: of every process */
+	struct build_id id; /* none: not known */
 	struct dso *dso;
 };
 
-/* Roots of tsearch(3) trees. */
 struct machine {
+	struct symbol_files *files;
+	/* Roots of tsearch(3) trees. */
 	void *processes;
 	void *threads;
 	void *dsos;
@@ -65,7 +68,17 @@ struct record_mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
-	uint8_t inode_or_build_id[24];
+	union {
+		struct {
+			uint32_t major, minor;
+			uint64_t inode, generation;
+		};
+		struct { /* with PERF_RECORD_MISC_MMAP_BUILD_ID */
+			uint8_t build_id_bytes;
+			uint8_t reserved[3];
+			uint8_t build_id[BUILD_ID_MAX_BYTES];
+		};
+	};
 	uint32_t prot, flags;
 	char filename[];
 };
@@ -112,7 +125,8 @@ static int dso_node__compare(const void *a, const void *b)
 	const struct dso_node *x = a, *y = b;
 	int order = compare_u32(x->pid, y->pid);
 
-	return order ? order : strcmp(x->path, y->path);
+	order = order ? order : strcmp(x->path, y->path);
+	return order ? order : memcmp(x->id.bytes, y->id.bytes, sizeof(x->id.bytes));
 }
 
 static void maps__put(struct maps *maps)
@@ -147,12 +161,14 @@ static void dso_node__delete(void *node)
 	free(dso_node);
 }
 
-int machine__new(struct machine **ret)
+int machine__new(const char *symfs, struct machine **ret)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
 
-	if (!machine)
+	if (!machine || symbol_files__new(symfs, &machine->files)) {
+		free(machine);
 		return -ENOMEM;
+	}
 	*ret = machine;
 	return 0;
 }
@@ -164,7 +180,19 @@ void machine__delete(struct machine *machine)
 	tdestroy(machine->processes, process__delete);
 	tdestroy(machine->threads, thread__delete);
 	tdestroy(machine->dsos, dso_node__delete);
+	symbol_files__delete(machine->files);
 	free(machine);
+}
+
+int machine__set_build_id(struct machine *machine, const char *path,
+			  const struct build_id *id)
+{
+	return symbol_files__set_build_id(machine->files, path, id);
+}
+
+size_t machine__nr_stale_files(const struct machine *machine)
+{
+	return symbol_files__nr_stale(machine->files);
 }
 
 /* Maps */
@@ -322,13 +350,15 @@ static int machine__set_comm(struct machine *machine, uint32_t pid, uint32_t tid
 	return 0;
 }
 
+/* @id: of the record; none: what is known of the path counts */
 static int machine__get_dso(struct machine *machine, const char *path, uint32_t pid,
-			    struct dso **ret)
+			    struct build_id id, struct dso **ret)
 {
 	struct dso_node key = {.path = path, .pid = dso__is_anonymous(path) ? pid : 0};
-	struct dso_node **found = tfind(&key, &machine->dsos, dso_node__compare);
-	struct dso_node *node;
+	struct dso_node **found, *node;
 
+	key.id = id.nr_bytes ? id : symbol_files__build_id(machine->files, path);
+	found = tfind(&key, &machine->dsos, dso_node__compare);
 	if (found) {
 		*ret = (*found)->dso;
 		return 0;
@@ -339,7 +369,8 @@ static int machine__get_dso(struct machine *machine, const char *path, uint32_t 
 		return -ENOMEM;
 	node->path = strcpy((char *)(node + 1), path);
 	node->pid = key.pid;
-	if (dso__new(path, pid, &node->dso) ||
+	node->id = key.id;
+	if (dso__new(path, pid, machine->files, &node->id, &node->dso) ||
 	    !tsearch(node, &machine->dsos, dso_node__compare)) {
 		dso_node__delete(node);
 		return -ENOMEM;
@@ -361,7 +392,7 @@ static const char *record__string(const struct perf_event_header *record, size_t
 }
 
 static int machine__add_map(struct machine *machine, const struct record_mmap *mmap,
-			    const char *path)
+			    const char *path, struct build_id id)
 {
 	struct map map = {.start = mmap->addr, .pgoff = mmap->pgoff};
 	struct process *process;
@@ -376,7 +407,7 @@ static int machine__add_map(struct machine *machine, const struct record_mmap *m
 
 	process = machine__get_process(machine, mmap->pid);
 	if (!process || process__unshare_maps(process) ||
-	    machine__get_dso(machine, path, mmap->pid, &map.dso))
+	    machine__get_dso(machine, path, mmap->pid, id, &map.dso))
 		return -ENOMEM;
 	return maps__insert(process->maps, &map);
 }
@@ -398,21 +429,25 @@ static int machine__process_mmap(struct machine *machine,
 		return -EINVAL;
 	if (!record__is_user(record) || record->misc & PERF_RECORD_MISC_MMAP_DATA)
 		return 0;
-	return machine__add_map(machine, mmap, record__string(record, sizeof(*mmap)));
+	return machine__add_map(machine, mmap, record__string(record, sizeof(*mmap)),
+				(struct build_id){0});
 }
 
 static int machine__process_mmap2(struct machine *machine,
 				  const struct perf_event_header *record)
 {
 	const struct record_mmap2 *mmap2 = (const void *)record;
+	struct build_id id = {0};
 
 	if (record->size < sizeof(*mmap2))
 		return -EINVAL;
 	if (!record__is_user(record) || !(mmap2->prot & PROT_EXEC))
 		return 0;
+	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		id = build_id__make(mmap2->build_id, mmap2->build_id_bytes);
 	/* The two begin alike. */
 	return machine__add_map(machine, (const void *)record,
-				record__string(record, sizeof(*mmap2)));
+				record__string(record, sizeof(*mmap2)), id);
 }
 
 static int machine__process_comm(struct machine *machine,

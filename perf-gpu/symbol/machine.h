@@ -9,8 +9,10 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/build_id.h"
 #include "symbol/dso.h"
 
 struct machine;
@@ -23,12 +25,27 @@ struct map {
 
 /**
  * machine__new - a machine without a process
- * @ret: released by machine__delete(); written on success only
+ * @symfs: folder that stands for its root; NULL: its files are where they were
+ * @ret:   released by machine__delete(); written on success only
  *
  * Return: 0 or -ENOMEM.
  */
-int machine__new(struct machine **ret);
+int machine__new(const char *symfs, struct machine **ret);
 void machine__delete(struct machine *machine); /* NULL is fine */
+
+/**
+ * machine__set_build_id - which build was mapped from a path
+ * @path: as in MMAP records; copied
+ *
+ * What an MMAP2 record says itself goes before it. Call ahead of the records.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int machine__set_build_id(struct machine *machine, const char *path,
+			  const struct build_id *id);
+
+/* Files that symbols were looked for in, and that are another build by now. */
+size_t machine__nr_stale_files(const struct machine *machine);
 
 /**
  * machine__process - apply a side-band record

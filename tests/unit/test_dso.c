@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "symbol/dso.h"
+#include "symbol/symbol_files.h"
 #include "unit.h"
 
 /* Functions with a body, which the linker can't fold into one. */
@@ -83,9 +84,12 @@ static bool find_file(const void *address, char *path, uint64_t *offset)
 
 static struct dso *new_dso(const char *path, uint32_t pid)
 {
+	static struct symbol_files *files;
+	const struct build_id any = {0};
 	struct dso *dso;
 
-	if (dso__new(path, pid, &dso))
+	if ((!files && symbol_files__new(NULL, &files)) ||
+	    dso__new(path, pid, files, &any, &dso))
 		abort();
 	return dso;
 }

@@ -105,11 +105,13 @@ TEST(names_are_its_functions)
 	uint8_t build_id[ELF_IMAGE_BUILD_ID_BYTES];
 	struct elf_symbols *symbols = NULL;
 	const struct symbol *symbol;
+	struct build_id id;
 	uint64_t where;
 
 	make_directory();
 	write_names(names, 4, build_id);
-	CHECK_EQ(elf_symbols__open(file, &symbols), 0);
+	id = build_id__make(build_id, sizeof(build_id));
+	CHECK_EQ(elf_symbols__open(file, &id, "", &symbols), 0);
 	for (uint64_t i = 0; i < 4; i++) {
 		CHECK_EQ(elf_symbols__address(symbols, 0x1000 + 64 * i + 32, &where), 0);
 		CHECK_EQ(where, 0x1000 + 64 * i + 32);

@@ -41,7 +41,7 @@ static struct machine *new_machine(void)
 {
 	struct machine *machine;
 
-	if (machine__new(&machine))
+	if (machine__new(NULL, &machine))
 		abort();
 	return machine;
 }

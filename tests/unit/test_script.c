@@ -83,7 +83,7 @@ static char *print(unsigned int fields, const char *comm,
 
 	fflush(stdout);
 	CHECK(file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
-	CHECK_EQ(machine__new(&machine), 0);
+	CHECK_EQ(machine__new(NULL, &machine), 0);
 	if (comm)
 		add_comm(machine, comm);
 	add_map(machine, 0x400000, 0x1000, "/opt/no such/app");
@@ -230,7 +230,7 @@ static int finish_on(int fd)
 	struct machine *machine = NULL;
 	struct sink *sink = NULL;
 
-	CHECK_EQ(machine__new(&machine), 0);
+	CHECK_EQ(machine__new(NULL, &machine), 0);
 	input.machine = machine;
 	CHECK_EQ(sink_script__new(SCRIPT_DEFAULT_FIELDS, &sink), 0);
 	CHECK_EQ(sink->ops->start(sink, &input), 0);

@@ -188,7 +188,7 @@ static void feed_sink(struct fixture *fixture, bool keep_other)
 	CHECK_EQ(perfdata_writer__commit(fixture->writer), 0);
 	perfdata_writer__close(fixture->writer);
 	CHECK_EQ(perfdata_reader__open(fixture->input, &fixture->reader), 0);
-	CHECK_EQ(machine__new(&fixture->machine), 0);
+	CHECK_EQ(machine__new(NULL, &fixture->machine), 0);
 	CHECK_EQ(sink_perfdata__new(fixture->output, keep_other, &fixture->sink), 0);
 	CHECK_EQ(fixture->sink->wants_other_events, keep_other);
 	input.reader = fixture->reader;

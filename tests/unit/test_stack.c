@@ -50,7 +50,7 @@ static struct machine *new_machine(void)
 {
 	struct machine *machine;
 
-	CHECK_EQ(machine__new(&machine), 0);
+	CHECK_EQ(machine__new(NULL, &machine), 0);
 	map_file(machine, PROGRAM, "/nowhere/app");
 	map_file(machine, CUDART, "/nowhere/libcudart-d0da41ae.so.11.0");
 	map_file(machine, DRIVER, "/nowhere/libcuda.so.1");
