@@ -17,7 +17,7 @@ done
 # Time on the GPU in all, by a reader that isn't ours
 total_ns()
 {
-	python3 "$TESTS/workloads/gpu_log.py" perf.data.gpu | 
+	python3 "$TESTS/workloads/gpu_log.py" perf.data.gpu |
 		awk '{ sum += $(NF - 1) } END { printf "%.0f\n", sum }'
 }
 
