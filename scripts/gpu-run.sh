@@ -237,7 +237,7 @@ done
 	rm -f ./*/perf.gpu.data ./*/script.txt
 	rm -rf ./*/perf.gpu.data.dso
 	find . -mindepth 1 -maxdepth 1 \( -name launch_loop.txt -o -type d \) \
-		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 8192' sh {} \; -print0 |
+		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 12288' sh {} \; -print0 |
 		tar -czf recordings.tar.gz --null -T -
 )
 cp "$work/recordings.tar.gz" "$OUT/"
