@@ -32,7 +32,8 @@ skipped=77 # exit status of a step that can't be done here; its last line says w
 steps=(
 	"check 20" "two_streams 30" "truth_shared 60" "truth_static 60" "truth_stripped 60"
 	"truth_fp 60" "two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
-	"mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "bench 180"
+	"mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "jax 90"
+	"cupy 60" "bench 180"
 )
 
 skip() {
@@ -154,30 +155,39 @@ step_mini_llm_durations() {
 	check_recording mini_llm_64
 }
 
-# PyTorch finds its own cudart.
-record_torch() {
-	local name=$1
-	shift
-	python3 -c 'import torch' 2> /dev/null || skip "no PyTorch here"
+# record_python NAME MODULE [python3's arguments ...]: a script of tests/workloads that
+# needs MODULE, which finds its own cudart.
+record_python() {
+	local name=$1 module=$2
+	shift 2
+	python3 -c "import $module" 2> /dev/null || skip "no $module here"
 	target_env=(env -u LD_LIBRARY_PATH ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"})
-	cp tests/workloads/torch_step.py "$work/"
+	cp tests/workloads/*_step.py "$work/"
 	record_program "$name" -- python3 "$@"
 	cat "$work/$name/launched.txt"
 	check_recording "$name" --unknown
 }
 
 step_torch_step() {
-	record_torch torch_step ../torch_step.py -n 3
+	record_python torch_step torch ../torch_step.py -n 3
 }
 
 step_torch_python() {
-	record_torch torch_python -X perf ../torch_step.py -n 3
+	record_python torch_python torch -X perf ../torch_step.py -n 3
 	grep -q 'py::train_step' "$work/torch_python/script.txt" ||
 		{ echo "no Python names in the stacks"; return 1; }
 }
 
 step_torch_graph() {
-	record_torch torch_graph ../torch_step.py --graph -n 10
+	record_python torch_graph torch ../torch_step.py --graph -n 10
+}
+
+step_jax() {
+	record_python jax jax ../jax_step.py
+}
+
+step_cupy() {
+	record_python cupy cupy ../cupy_step.py
 }
 
 step_bench() {
