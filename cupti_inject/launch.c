@@ -19,8 +19,6 @@
  */
 #define CORRELATION_STEP (1u << 20)
 
-#define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
-
 static const struct config *config;
 static const struct cupti_table *cupti;
 static CUpti_SubscriberHandle subscriber;
@@ -140,8 +138,11 @@ static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 				 CUpti_CallbackId cbid, const void *data)
 {
-	/* The last launch of this thread, told from "none yet" by bit 32 */
-	static THREAD_LOCAL uint64_t last_correlation;
+	/*
+	 * The last launch of this thread, told from "none yet" by bit 32. Not in the
+	 * static TLS block: where that is full, the library would not be loaded.
+	 */
+	static _Thread_local uint64_t last_correlation;
 	const CUpti_CallbackData *call = data;
 	int saved_errno;
 
