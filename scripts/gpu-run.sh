@@ -32,7 +32,7 @@ skipped=77 # exit status of a step that can't be done here; its last line says w
 steps=(
 	"check 20" "two_streams 30" "truth_shared 60" "truth_static 60" "truth_stripped 60"
 	"truth_fp 60" "two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
-	"mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "jax 90"
+	"killed 30" "mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "jax 90"
 	"cupy 60" "bench 180"
 )
 
@@ -141,6 +141,24 @@ step_mini_llm() {
 step_mini_llm_tokens() {
 	python3 -c 'import torch' 2> /dev/null || skip "no PyTorch here"
 	"${target_env[@]}" "$workloads/mini_llm" -n 16 | python3 tests/workloads/check_mini_llm.py
+}
+
+# A kill may lose what the GPU did in the last second, and no more.
+step_killed() {
+	local dir=$work/killed status=0 nr_launches nr_kernels
+	mkdir -p "$dir"
+	(
+		cd "$dir"
+		perf_gpu record -- "${target_env[@]}" timeout -s KILL 4 \
+			"$workloads/mini_llm" -n 4000 2>&1 | tee record.txt
+		exit "${PIPESTATUS[0]}"
+	) || status=$?
+	[[ $status = 137 ]] || { echo "the status is $status, not 137"; return 1; }
+	perf_gpu script -q -i "$dir/perf.data" > "$dir/script.txt"
+	nr_kernels=$(grep -c ' gpu-kernel: *$' "$dir/script.txt")
+	nr_launches=$(sed -n 's/^\[ perf-gpu record: \([0-9,]*\) launch.*/\1/p' "$dir/record.txt" | head -n 1 | tr -d ,)
+	echo "killed after 4 s: $nr_kernels kernels of $nr_launches launches"
+	((nr_kernels * 2 > nr_launches))
 }
 
 # The README's figures, and what the stand-in plays from then on.
