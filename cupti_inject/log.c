@@ -25,7 +25,11 @@
 
 struct log {
 	pthread_mutex_t mutex; /* of everything below */
+	char path[PATH_MAX + 64];
 	int fd;
+	dev_t dev; /* by these the file is known ... */
+	ino_t ino;
+	off_t file_bytes; /* of whole blocks in it */
 	bool is_stuck; /* the last write failed: no other try before the next flush */
 	uint32_t payload_bytes;
 	uint64_t nr_kernels;
@@ -50,7 +54,7 @@ static uint64_t now_ns(clockid_t clock)
  * write(2) past RLIMIT_FSIZE raises SIGXFSZ, which would kill the target: it is
  * blocked around the write, and taken back if it was ours.
  */
-static ssize_t write_quietly(int fd, const void *data, size_t bytes)
+static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offset)
 {
 	sigset_t xfsz, before, pending;
 	bool was_pending;
@@ -64,7 +68,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t bytes)
 	was_pending = sigismember(&pending, SIGXFSZ);
 
 	do {
-		ret = write(fd, data, bytes);
+		ret = pwrite(fd, data, bytes, offset);
 	} while (ret < 0 && errno == EINTR);
 	err = errno;
 
@@ -78,14 +82,43 @@ static ssize_t write_quietly(int fd, const void *data, size_t bytes)
 	return ret;
 }
 
+static bool log__is_file(const struct log *log, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_dev == log->dev && st.st_ino == log->ino;
+}
+
+/*
+ * A program may close every descriptor that it doesn't know, as daemons do, and
+ * open a file of its own by the number of ours: that one isn't ours to write to.
+ */
+static int log__reopen_if_closed(struct log *log)
+{
+	int fd, err;
+
+	if (log__is_file(log, log->fd))
+		return 0;
+	fd = open(log->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!log__is_file(log, fd)) {
+		err = -ESTALE;
+		close(fd);
+		return err;
+	}
+	log->fd = fd;
+	return 0;
+}
+
 /* Write the block, whole or not at all. 0 or -errno, after which it is kept. */
 static int log__write_block(struct log *log)
 {
 	const size_t bytes = sizeof(log->block) + log->payload_bytes;
 	const unsigned char *start = (const unsigned char *)&log->block;
 	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
-	off_t end;
 	ssize_t ret;
+	int err;
 
 	if (!log->payload_bytes)
 		return 0;
@@ -94,19 +127,22 @@ static int log__write_block(struct log *log)
 	log->block.payload_bytes = log->payload_bytes;
 	log->block.crc32 = (uint32_t)crc32(0, start + skip, (uInt)(bytes - skip));
 
-	end = lseek(log->fd, 0, SEEK_CUR);
-	ret = write_quietly(log->fd, &log->block, bytes);
+	err = log__reopen_if_closed(log);
+	if (err)
+		goto out;
+	ret = write_quietly(log->fd, &log->block, bytes, log->file_bytes);
 	if (ret == (ssize_t)bytes) {
+		log->file_bytes += ret;
 		log->payload_bytes = 0;
 		return 0;
 	}
-	if (ret >= 0)
-		errno = ENOSPC;
+	err = ret < 0 ? -errno : -ENOSPC;
+	/* The next try overwrites half a block; if none comes, it must not be there. */
+	if (ret > 0 && ftruncate(log->fd, log->file_bytes))
+		err = -errno;
+out:
 	log->is_stuck = true;
-	/* Half a block would hide every later one. */
-	if (ret > 0 && (ftruncate(log->fd, end) || lseek(log->fd, end, SEEK_SET) < 0))
-		return -EIO;
-	return -errno;
+	return err;
 }
 
 /*
@@ -214,7 +250,7 @@ static void read_comm(char *comm, size_t size)
 
 int log__open(const char *spool, uint64_t session, bool is_forked, struct log **ret)
 {
-	char path[PATH_MAX + 64];
+	struct stat st;
 	struct log *log;
 	int err;
 
@@ -231,14 +267,16 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 									     << 40;
 	} while (!log->block.log_id);
 
-	snprintf(path, sizeof(path), "%s/%d-%016llx.gpulog", spool, (int)getpid(),
-		 (unsigned long long)log->block.log_id);
-	log->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (log->fd < 0) {
+	snprintf(log->path, sizeof(log->path), "%s/%d-%016llx.gpulog", spool,
+		 (int)getpid(), (unsigned long long)log->block.log_id);
+	log->fd = open(log->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       0600);
+	if (log->fd < 0 || fstat(log->fd, &st)) {
 		err = -errno;
-		free(log);
-		return err;
+		goto out;
 	}
+	log->dev = st.st_dev;
+	log->ino = st.st_ino;
 
 	log->process = (struct gpu_log_process){
 		.pid = (uint32_t)getpid(),
@@ -252,6 +290,11 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 	log__write_block(log);
 	*ret = log;
 	return 0;
+out:
+	if (log->fd >= 0)
+		close(log->fd);
+	free(log);
+	return err;
 }
 
 uint64_t log__id(const struct log *log)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -144,6 +145,32 @@ TEST(a_full_disk_loses_kernels_and_counts_them)
 	CHECK(f.sidecar->nr_kernels < 20000);
 	CHECK_EQ(f.sidecar->nr_kernels + f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_WRITE],
 		 20000);
+	close_fixture(&f);
+}
+
+TEST(a_file_that_took_over_the_descriptor_is_left_alone)
+{
+	struct fixture f;
+	struct stat stat_;
+	int fd;
+
+	open_fixture(&f);
+	/* As a daemon does */
+	for (fd = 3; fd < 256; fd++)
+		close(fd);
+	for (int i = 0; i < 16; i++) {
+		fd = memfd_create("other", 0);
+		CHECK(fd >= 0);
+	}
+	add_kernel(f.log, 1);
+	log__end(f.log, 1);
+	for (; fd >= 3; fd--) {
+		if (!fstat(fd, &stat_) && !stat_.st_nlink)
+			CHECK_EQ(stat_.st_size, 0);
+	}
+	read_log(&f);
+	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	CHECK(f.sidecar->logs[0].is_ended);
 	close_fixture(&f);
 }
 
