@@ -5,12 +5,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "device.h"
 #include "launch.h"
+#include "marker.h"
 
 /*
  * CUPTI 13 holds a buffer for each thread that launches: small enough for 1,000
@@ -46,12 +48,13 @@ static uint64_t CUPTIAPI monotonic_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
-					 size_t *max_nr_records)
+static struct spare_buffer *take_spare_buffer(void)
 {
 	struct spare_buffer *spare;
 
-	*max_nr_records = 0; /* as many as fit */
+	/* In a forked child, the mutex may be held by a thread that it hasn't got. */
+	if (fork_page__is_forked())
+		return NULL;
 	pthread_mutex_lock(&spare_mutex);
 	spare = spare_buffers;
 	if (spare) {
@@ -59,9 +62,17 @@ static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
 		nr_spare_buffers--;
 	}
 	pthread_mutex_unlock(&spare_mutex);
+	return spare;
+}
 
+static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
+					 size_t *max_nr_records)
+{
+	int saved_errno = errno;
+
+	*max_nr_records = 0; /* as many as fit */
 	*size = BUFFER_BYTES;
-	*buffer = (uint8_t *)spare;
+	*buffer = (uint8_t *)take_spare_buffer();
 	if (!*buffer)
 		*buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
 	if (!*buffer && !atomic_flag_test_and_set(&last_buffer_taken)) {
@@ -70,6 +81,7 @@ static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
 	}
 	if (!*buffer)
 		*size = 0; /* CUPTI counts what it has to drop */
+	errno = saved_errno;
 }
 
 static void release_buffer(uint8_t *buffer)
@@ -138,6 +150,9 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 	int saved_errno = errno;
 
 	(void)size;
+	/* What a forked child has of its parent's buffers is the parent's to write. */
+	if (fork_page__is_forked())
+		return;
 	while (valid_bytes &&
 	       !cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
