@@ -24,6 +24,8 @@
 #define MAX_SPARE_BUFFERS 16
 
 #define FLUSH_PERIOD_S 1
+/* How long the process's end waits for a flush that is under way */
+#define MAX_END_WAIT_MS 1000
 
 static const struct cupti_table *cupti;
 static struct log *activity_log;
@@ -39,6 +41,10 @@ static unsigned int nr_spare_buffers;
 /* CUPTI before 12.9 crashes if it gets no buffer: this one is for lack of memory. */
 static unsigned char last_buffer[64 << 10] __attribute__((aligned(BUFFER_ALIGN)));
 static atomic_flag last_buffer_taken = ATOMIC_FLAG_INIT;
+
+/* What the flushing thread does; once ended, it doesn't enter CUPTI any more. */
+enum flusher { FLUSHER_SLEEPS, FLUSHER_FLUSHES, FLUSHER_ENDED };
+static atomic_int flusher = FLUSHER_SLEEPS;
 
 static uint64_t CUPTIAPI monotonic_ns(void)
 {
@@ -200,6 +206,23 @@ CUptiResult activity__disable(void)
 	return cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
+static bool flusher__switch(int from, int to)
+{
+	return atomic_compare_exchange_strong(&flusher, &from, to);
+}
+
+/* No flush of the thread's may run while libcupti is torn down at the exit. */
+static void flusher__end(void)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < MAX_END_WAIT_MS; i++) {
+		if (flusher__switch(FLUSHER_SLEEPS, FLUSHER_ENDED))
+			return;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL);
+	}
+}
+
 static void *flush_periodically(void *unused)
 {
 	const struct timespec period = {.tv_sec = FLUSH_PERIOD_S};
@@ -207,11 +230,13 @@ static void *flush_periodically(void *unused)
 	(void)unused;
 	for (;;) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+		if (!flusher__switch(FLUSHER_SLEEPS, FLUSHER_FLUSHES))
+			return NULL;
 		device__tell_once(activity_log, cupti->version);
 		cupti->cuptiActivityFlushAll(0);
 		log__flush(activity_log);
+		flusher__switch(FLUSHER_FLUSHES, FLUSHER_SLEEPS);
 	}
-	return NULL;
 }
 
 int activity__start_flushing(void)
@@ -236,8 +261,9 @@ int activity__start_flushing(void)
 	return -err;
 }
 
-void activity__flush_all(void)
+void activity__end(void)
 {
+	flusher__end();
 	device__tell_once(activity_log, cupti->version);
 	cupti->cuptiActivityFlushAll(0);
 	cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);

@@ -23,7 +23,10 @@
 CUptiResult activity__prepare(const struct cupti_table *cupti, struct log *log,
 			      const char **ret_what);
 
-/* Start and stop the records of kernels. Return: CUPTI's result. */
+/*
+ * Start and stop the records of kernels. Return: CUPTI's result; after a failed
+ * start nothing is recorded.
+ */
 CUptiResult activity__enable(void);
 CUptiResult activity__disable(void);
 
@@ -31,9 +34,9 @@ CUptiResult activity__disable(void);
 int activity__start_flushing(void);
 
 /*
- * Take out everything, also what hasn't ended: a kernel that is still running is
- * lost (and counted). For the end of the process.
+ * At the end of the process: stop the thread, and take out everything, also what
+ * hasn't ended. A kernel that is still running is lost, and counted.
  */
-void activity__flush_all(void);
+void activity__end(void);
 
 #endif

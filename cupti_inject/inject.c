@@ -88,7 +88,7 @@ static void finish(void)
 {
 	/* In a forked child CUPTI's threads and locks are in no usable state. */
 	if (is_recording && !fork_page__is_forked())
-		activity__flush_all();
+		activity__end();
 }
 
 /* After the atexit handlers, which may launch too. Calls nothing of CUDA's. */
