@@ -196,9 +196,13 @@ CUptiResult activity__prepare(const struct cupti_table *table, struct log *log,
 
 CUptiResult activity__enable(void)
 {
+	CUptiResult result;
+
+	result = cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	/* Facts about contexts are welcome, kernels are what it is for. */
-	cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT);
-	return cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	if (!result)
+		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	return result;
 }
 
 CUptiResult activity__disable(void)

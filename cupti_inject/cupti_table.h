@@ -29,6 +29,7 @@
 	required(cuptiGetVersion)				\
 	required(cuptiSetThreadIdType)				\
 	required(cuptiSubscribe)				\
+	required(cuptiUnsubscribe)				\
 	optional(cuptiSubscribe_v2)
 /* clang-format on */
 

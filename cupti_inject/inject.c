@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@
 static struct config config;
 static struct cupti_table cupti;
 static struct log *process_log;
-static bool is_recording;
+static atomic_bool is_recording;
 
 /* For the CUDA driver, libcupti, and the marker's readers */
 EXPORT int InitializeInjection(void);
@@ -36,44 +37,37 @@ EXPORT int InitializeInjection(void);
 EXPORT void perf_gpu_pause(void);
 EXPORT void perf_gpu_resume(void);
 
-/* 0, or -EIO after a message to the user. */
-static int start_cupti(void)
+/*
+ * Only as CUPTI's subscriber may its buffers, too, become ours: whoever was there
+ * first goes on as before. 0, or -EIO after a message to the user.
+ */
+static int subscribe(void)
 {
-	char why[2048], holder[128] = "";
+	char holder[128] = "";
+	CUptiResult result;
+
+	result = launch__subscribe(&config, &cupti, process_log, holder);
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		log__message(process_log, GPU_LOG_ERROR,
+			     "another profiler%s%s%s has CUPTI in this process, which "
+			     "has room for one: run without it",
+			     *holder ? " (" : "", holder, *holder ? ")" : "");
+	else if (result)
+		log__message(process_log, GPU_LOG_ERROR, "%s: cuptiSubscribe failed: %s",
+			     cupti.path, cupti_table__error(&cupti, result));
+	return result ? -EIO : 0;
+}
+
+/* The same */
+static int enable(void)
+{
 	const char *what;
 	CUptiResult result;
 
-	if (cupti_table__open(config.cupti, &cupti, why, sizeof(why))) {
-		log__message(process_log, GPU_LOG_ERROR, "%s", why);
-		return -EIO;
-	}
 	result = activity__prepare(&cupti, process_log, &what);
 	if (result) {
 		log__message(process_log, GPU_LOG_ERROR, "%s: %s failed: %s", cupti.path,
 			     what, cupti_table__error(&cupti, result));
-		return -EIO;
-	}
-	result = launch__subscribe(&config, &cupti, process_log, holder);
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-		log__message(process_log, GPU_LOG_ERROR,
-			     "another profiler%s%s%s has CUPTI in this process, which "
-			     "has room "
-			     "for one: run without it",
-			     *holder ? " (" : "", holder, *holder ? ")" : "");
-		return -EIO;
-	}
-	if (result) {
-		log__message(process_log, GPU_LOG_ERROR, "%s: cuptiSubscribe failed: %s",
-			     cupti.path, cupti_table__error(&cupti, result));
-		return -EIO;
-	}
-	result = activity__enable();
-	if (result) {
-		log__message(process_log, GPU_LOG_ERROR,
-			     "%s can't record kernels: %s (is it older than the driver's "
-			     "CUDA, "
-			     "or is profiling forbidden to this user?)",
-			     cupti.path, cupti_table__error(&cupti, result));
 		return -EIO;
 	}
 	if (!launch__enable(true)) {
@@ -81,7 +75,34 @@ static int start_cupti(void)
 			     "%s names no launch function that it reports", cupti.path);
 		return -EIO;
 	}
+	result = activity__enable();
+	if (result) {
+		log__message(process_log, GPU_LOG_ERROR,
+			     "%s can't record kernels: %s (is it older than the driver's "
+			     "CUDA, or is profiling forbidden to this user?)",
+			     cupti.path, cupti_table__error(&cupti, result));
+		return -EIO;
+	}
 	return 0;
+}
+
+/* The same; CUPTI is then as it was. */
+static int start_cupti(void)
+{
+	char why[2048];
+	int err;
+
+	if (cupti_table__open(config.cupti, &cupti, why, sizeof(why))) {
+		log__message(process_log, GPU_LOG_ERROR, "%s", why);
+		return -EIO;
+	}
+	err = subscribe();
+	if (err)
+		return err;
+	err = enable();
+	if (err)
+		launch__unsubscribe();
+	return err;
 }
 
 static void finish(void)
@@ -98,16 +119,14 @@ __attribute__((destructor)) static void end_log(void)
 		launch__end();
 }
 
-int InitializeInjection(void)
+static void initialize(void)
 {
-	static atomic_flag is_initialized = ATOMIC_FLAG_INIT;
 	int err;
 
-	/* The driver calls once, other injectors may call again. */
-	if (atomic_flag_test_and_set(&is_initialized) || config__read(&config))
-		return 1;
+	if (config__read(&config))
+		return;
 	if (log__open(config.spool, config.session, false, &process_log))
-		return 1; /* the recorder says that a log is missing */
+		return; /* there is no place to say so: the recorder finds no log */
 
 	err = fork_page__init();
 	if (err) {
@@ -115,7 +134,7 @@ int InitializeInjection(void)
 		log__message(process_log, GPU_LOG_ERROR,
 			     "no memory page that is wiped on fork: madvise: %s",
 			     strerror(-err));
-		return 1;
+		return;
 	}
 	if (config.unwind && unwind__init())
 		log__message(process_log, GPU_LOG_WARNING,
@@ -123,7 +142,7 @@ int InitializeInjection(void)
 			     "installed: no stacks; reinstall perf-gpu, or use "
 			     "--call-graph fp");
 	if (start_cupti())
-		return 1;
+		return;
 	is_recording = true;
 	err = activity__start_flushing();
 	if (err)
@@ -132,6 +151,17 @@ int InitializeInjection(void)
 			     "CUPTI's buffers",
 			     strerror(-err));
 	atexit(finish);
+}
+
+int InitializeInjection(void)
+{
+	static atomic_flag is_initialized = ATOMIC_FLAG_INIT;
+	int saved_errno = errno;
+
+	/* The driver calls once, other injectors may call again. */
+	if (!atomic_flag_test_and_set(&is_initialized))
+		initialize();
+	errno = saved_errno;
 	return 1;
 }
 

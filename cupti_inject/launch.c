@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "launch.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,8 +10,12 @@
 #include "marker.h"
 #include "unwind.h"
 
-/* More than any domain's callback ids; an id past it is named at each launch's end. */
+/* Callback ids that are asked for: a later CUPTI has more than our header. */
 #define MAX_CBIDS 2048
+
+_Static_assert((int)CUPTI_RUNTIME_TRACE_CBID_SIZE < MAX_CBIDS / 2, "leave room");
+_Static_assert((int)CUPTI_DRIVER_TRACE_CBID_SIZE < MAX_CBIDS / 2, "leave room");
+
 /*
  * newest_correlation is written at every step of this size only, so that
  * launching threads don't fight for its cache line.
@@ -100,7 +103,7 @@ static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 		     CUpti_CallbackId cbid, const char *cupti_name)
 {
 	atomic_bool *has_api =
-		&owner->has_api[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid % MAX_CBIDS];
+		&owner->has_api[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid];
 	char name[128];
 
 	if (atomic_load_explicit(has_api, memory_order_relaxed) ||
@@ -149,7 +152,7 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 	(void)userdata;
 	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API &&
 	     domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
-	    call->callbackSite != CUPTI_API_ENTER ||
+	    cbid >= MAX_CBIDS || call->callbackSite != CUPTI_API_ENTER ||
 	    last_correlation == (call->correlationId | 1ull << 32))
 		return;
 	last_correlation = call->correlationId | 1ull << 32;
@@ -183,6 +186,11 @@ CUptiResult launch__subscribe(const struct config *with_config,
 	return result;
 }
 
+void launch__unsubscribe(void)
+{
+	cupti->cuptiUnsubscribe(subscriber);
+}
+
 /* Does a function put work of the program's own on the GPU? */
 static bool is_launch(const char *name)
 {
@@ -192,25 +200,19 @@ static bool is_launch(const char *name)
 
 unsigned int launch__enable(bool on)
 {
-	static const struct {
-		CUpti_CallbackDomain domain;
-		uint32_t nr_known;
-	} domains[] = {
-		{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE},
-		{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE},
-	};
+	static const CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_RUNTIME_API,
+						       CUPTI_CB_DOMAIN_DRIVER_API};
 	unsigned int nr_enabled = 0;
 
 	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
-		/* A later CUPTI has more than the header; ids may have gaps. */
-		for (uint32_t cbid = 1; cbid < 2 * domains[i].nr_known; cbid++) {
+		/* Not up to the first that has no name: ids have gaps. */
+		for (uint32_t cbid = 1; cbid < MAX_CBIDS; cbid++) {
 			const char *name = NULL;
 
-			if (cupti->cuptiGetCallbackName(domains[i].domain, cbid, &name) ||
+			if (cupti->cuptiGetCallbackName(domains[i], cbid, &name) ||
 			    !name || !is_launch(name))
 				continue;
-			if (!cupti->cuptiEnableCallback(on, subscriber, domains[i].domain,
-							cbid))
+			if (!cupti->cuptiEnableCallback(on, subscriber, domains[i], cbid))
 				nr_enabled++;
 		}
 	}

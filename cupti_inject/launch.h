@@ -20,11 +20,14 @@
  * @config, @cupti, @log: kept
  * @ret_holder: who holds CUPTI already, if it says so; else ""
  *
- * Return: CUPTI's result.
+ * Return: CUPTI's result; undone by launch__unsubscribe().
  */
 CUptiResult launch__subscribe(const struct config *config,
 			      const struct cupti_table *cupti, struct log *log,
 			      char ret_holder[128]);
+
+/* Leave CUPTI to others: recording could not begin. */
+void launch__unsubscribe(void);
 
 /**
  * launch__enable - switch the callbacks of every launching function on or off
