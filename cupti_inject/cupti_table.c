@@ -160,7 +160,7 @@ static bool search__toolkits(struct search *search)
 
 	for (size_t i = 0; i <= sizeof(roots) / sizeof(*roots); i++) {
 		const char *root = i < sizeof(roots) / sizeof(*roots)
-					   ? getenv(roots[i])
+					   ? secure_getenv(roots[i])
 					   : "/usr/local/cuda*";
 
 		for (size_t j = 0; root && *root && j < sizeof(places) / sizeof(*places);

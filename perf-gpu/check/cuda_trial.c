@@ -143,7 +143,8 @@ static void try_recording(const struct cupti_table *cupti, struct cuda_trial *tr
 
 static int try_cuda(void *shared)
 {
-	const char *wanted = getenv("PERF_GPU_CUPTI");
+	/* perf-gpu may have capabilities that its user hasn't (setcap). */
+	const char *wanted = secure_getenv("PERF_GPU_CUPTI");
 	struct cuda_trial *trial = shared;
 	static struct cupti_table cupti;
 	bool has_cuda;
