@@ -76,7 +76,8 @@ static int reader__map(struct perfdata_reader *reader)
 	int err = 0;
 	int fd;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK: don't wait for the writer of a FIFO, which isn't read anyway. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		err = -errno;
 		pr_err("cannot open %s: %s, name a recording with -i", path,

@@ -279,6 +279,19 @@ TEST(files_of_other_kinds)
 	perfdata_reader__close(NULL);
 }
 
+TEST(a_fifo_is_refused_without_waiting_for_its_writer)
+{
+	char folder[] = P_tmpdir "/perf-gpu-unit.XXXXXX", path[64];
+	struct perfdata_reader *reader = NULL;
+
+	CHECK(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	CHECK_EQ(perfdata_reader__open(path, &reader), -ENOTSUP);
+	unlink(path);
+	CHECK_EQ(rmdir(folder), 0);
+}
+
 TEST(headers_that_lie)
 {
 	CHECK_EQ(error_with(AT(magic), PERFDATA_MAGIC), 0); /* nothing changed */
