@@ -40,8 +40,10 @@ int collection__open(const char *path, uint64_t session, struct collection **ret
 	int err;
 
 	collection = calloc(1, sizeof(*collection));
-	if (!collection)
+	if (!collection) {
+		pr_err("no memory to write %s", path);
 		return -ENOMEM;
+	}
 	collection->path = path;
 	collection->session = session;
 	if (snprintf(collection->temporary, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX) {
@@ -133,7 +135,7 @@ static int read_block(struct collection *collection, int fd)
 	return 1;
 }
 
-/* Return: 0, or -errno if the sidecar can't be written. */
+/* Return: 0, or -errno, printed, if the sidecar can't be made. */
 static int copy_blocks(struct collection *collection, int fd, const char *name)
 {
 	struct whole_block *block = &collection->block;
@@ -142,11 +144,10 @@ static int copy_blocks(struct collection *collection, int fd, const char *name)
 
 	log_scan__begin_log(&collection->scan);
 	while ((got = read_block(collection, fd)) > 0) {
-		if (log_scan__block(&collection->scan, block->payload,
-				    block->header.payload_bytes)) {
-			got = -EINVAL;
+		got = log_scan__block(&collection->scan, block->payload,
+				      block->header.payload_bytes);
+		if (got)
 			break;
-		}
 		err = write_whole(collection, block,
 				  sizeof(block->header) + block->header.payload_bytes);
 		if (err)
@@ -157,6 +158,10 @@ static int copy_blocks(struct collection *collection, int fd, const char *name)
 		collection->counts.nr_logs++;
 	else if (!got)
 		collection->counts.nr_empty_logs++;
+	if (got == -ENOMEM) {
+		pr_err("no memory for the messages of the GPU log %s", name);
+		return got;
+	}
 	if (got < 0) {
 		collection->counts.nr_cut_logs++;
 		pr_warning("the GPU log %s is %s, what follows is lost: %s", name,

@@ -49,8 +49,8 @@ void log_scan__begin_log(struct log_scan *scan);
  * @payload: 8-byte aligned
  * @bytes:   of it
  *
- * Return: 0, or -EINVAL if records don't fill the block as they must; what
- * precedes the broken one has been counted.
+ * Return: 0, -EINVAL if records don't fill the block as they must, or -ENOMEM; what
+ * precedes the broken one has been counted. Not printed.
  */
 int log_scan__block(struct log_scan *scan, const void *payload, size_t bytes);
 

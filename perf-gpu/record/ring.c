@@ -70,8 +70,10 @@ int ring__open(int map_fd, const struct perf_event_attr *attr, size_t nr_pages,
 	int err;
 
 	ring = calloc(1, sizeof(*ring));
-	if (!ring)
+	if (!ring) {
+		pr_err("no memory for ring buffers");
 		return -ENOMEM;
+	}
 	ring->handle = handle;
 	ring->ctx = ctx;
 	if (!is_asked_for)

@@ -70,8 +70,10 @@ int sideband__open(pid_t pid, const struct perf_event_attr *attr,
 
 	libperf_init(print_libperf);
 	sideband = calloc(1, sizeof(*sideband));
-	if (!sideband)
+	if (!sideband) {
+		pr_err("no memory for the side-band event");
 		return -ENOMEM;
+	}
 	sideband->handle = handle;
 	sideband->ctx = ctx;
 	err = make_evlist(sideband, pid, attr);

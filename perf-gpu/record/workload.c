@@ -74,8 +74,10 @@ int workload__fork(const char *const *argv, char *const *environment,
 	int err;
 
 	workload = calloc(1, sizeof(*workload));
-	if (!workload)
+	if (!workload) {
+		pr_err("no memory to run %s", argv[0]);
 		return -ENOMEM;
+	}
 	workload->argv = argv;
 	workload->pidfd = -1;
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
