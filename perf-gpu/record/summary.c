@@ -17,7 +17,8 @@ static void print_absence(const struct summary *summary)
 	pr_warning(
 		"no process initialized CUDA with our library in it: either cuInit() is "
 		"never called, or fails, or the program is set-uid, or has cleared "
-		"CUDA_INJECTION64_PATH, or runs in a container without %s",
+		"CUDA_INJECTION64_PATH, or runs as another user, or in a container "
+		"without %s",
 		summary->library);
 }
 
