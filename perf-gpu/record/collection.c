@@ -6,18 +6,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "util/gpu_log_cursor.h"
 #include "util/log.h"
-
-/* The checksum covers a block from behind its own field on. */
-#define CRC_START offsetof(struct gpu_log_block, payload_bytes)
 
 struct whole_block {
 	struct gpu_log_block header;
@@ -104,15 +100,6 @@ static ssize_t read_whole(int fd, void *buf, size_t bytes)
 	return (ssize_t)nr_read;
 }
 
-static uint32_t block_crc(const struct whole_block *block)
-{
-	const unsigned char *bytes = (const unsigned char *)block;
-
-	return (uint32_t)crc32(
-		crc32(0, NULL, 0), bytes + CRC_START,
-		(uInt)(sizeof(block->header) - CRC_START + block->header.payload_bytes));
-}
-
 /* Return: 1 for a whole block, 0 at the end of the log, -EINVAL else, or -errno. */
 static int read_block(struct collection *collection, int fd)
 {
@@ -130,7 +117,7 @@ static int read_block(struct collection *collection, int fd)
 	nr = read_whole(fd, collection->block.payload, header->payload_bytes);
 	if (nr < 0)
 		return (int)nr;
-	if (nr != header->payload_bytes || block_crc(&collection->block) != header->crc32)
+	if (nr != header->payload_bytes || gpu_log_block__crc32(header) != header->crc32)
 		return -EINVAL;
 	return 1;
 }
@@ -235,7 +222,7 @@ int collection__add_recorder(struct collection *collection,
 		.version = GPU_LOG_VERSION,
 		.session = collection->session,
 	};
-	block->header.crc32 = block_crc(block);
+	block->header.crc32 = gpu_log_block__crc32(&block->header);
 	return write_whole(collection, block, sizeof(block->header) + sizeof(*recorder));
 }
 

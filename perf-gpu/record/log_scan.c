@@ -5,30 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/gpu_log_cursor.h"
 #include "util/log.h"
-
-/* The records of a block; a record is only seen if all of it is within. */
-struct record_cursor {
-	const char *at;
-	size_t bytes_left;
-};
-
-/* Return: 1 for a record, 0 at the end, -EINVAL for a broken one. */
-static int record_cursor__next(struct record_cursor *cursor,
-			       const struct gpu_log_record **ret)
-{
-	const struct gpu_log_record *record = (const void *)cursor->at;
-
-	if (!cursor->bytes_left)
-		return 0;
-	if (cursor->bytes_left < sizeof(*record) || record->size < sizeof(*record) ||
-	    record->size % 8 || record->size > cursor->bytes_left)
-		return -EINVAL;
-	cursor->at += record->size;
-	cursor->bytes_left -= record->size;
-	*ret = record;
-	return 1;
-}
+#include "util/sum.h"
 
 void log_scan__begin_log(struct log_scan *scan)
 {
@@ -38,20 +17,13 @@ void log_scan__begin_log(struct log_scan *scan)
 	memset(scan->comm, 0, sizeof(scan->comm));
 }
 
-static void add_sum(uint64_t *sum, uint64_t nr)
-{
-	if (__builtin_add_overflow(*sum, nr, sum))
-		*sum = UINT64_MAX;
-}
-
 static struct log_message *find_message(struct log_scan *scan, uint32_t severity,
-					const char *text, size_t bytes)
+					const char *text)
 {
 	for (size_t i = 0; i < scan->nr_messages; i++) {
 		struct log_message *message = &scan->messages[i];
 
-		if (message->severity == severity && strlen(message->text) == bytes &&
-		    !memcmp(message->text, text, bytes))
+		if (message->severity == severity && !strcmp(message->text, text))
 			return message;
 	}
 	return NULL;
@@ -68,18 +40,17 @@ static void set_unended(struct log_scan *scan, bool is_unended)
 
 static int scan_message(struct log_scan *scan, const struct gpu_log_message *record)
 {
-	size_t room = record->rec.size - sizeof(*record);
+	const char *text =
+		gpu_log_record__text(&record->rec, record->text, record->nr_bytes);
 	struct log_message *message;
-	size_t bytes;
 
-	if (record->nr_bytes > room)
+	if (!text)
 		return -EINVAL;
-	bytes = strnlen(record->text, record->nr_bytes);
 	if (record->severity >= GPU_LOG_ERROR) {
 		scan->nr_errors++;
 		set_unended(scan, false);
 	}
-	message = find_message(scan, record->severity, record->text, bytes);
+	message = find_message(scan, record->severity, text);
 	if (message) {
 		message->nr_processes++;
 		return 0;
@@ -89,7 +60,7 @@ static int scan_message(struct log_scan *scan, const struct gpu_log_message *rec
 		return 0;
 	}
 	message = &scan->messages[scan->nr_messages];
-	message->text = strndup(record->text, bytes);
+	message->text = strdup(text);
 	if (!message->text)
 		return -ENOMEM;
 	message->severity = record->severity;
@@ -106,7 +77,7 @@ static void scan_end(struct log_scan *scan, const struct gpu_log_end *end)
 	set_unended(scan, false);
 	if (end->nr_launches <= scan->nr_marked_of_log)
 		return;
-	add_sum(&scan->nr_marked, end->nr_launches - scan->nr_marked_of_log);
+	sum__add(&scan->nr_marked, end->nr_launches - scan->nr_marked_of_log);
 	scan->nr_marked_of_log = end->nr_launches;
 }
 
@@ -144,7 +115,7 @@ static int scan_record(struct log_scan *scan, const struct gpu_log_record *recor
 			return -EINVAL;
 		/* An unfinished kernel has a record, without times. */
 		if (loss->kind != GPU_LOG_LOSS_UNFINISHED)
-			add_sum(&scan->nr_dropped, loss->nr_records);
+			sum__add(&scan->nr_dropped, loss->nr_records);
 		return 0;
 	}
 	case GPU_LOG_END:
@@ -163,11 +134,11 @@ static int scan_record(struct log_scan *scan, const struct gpu_log_record *recor
 
 int log_scan__block(struct log_scan *scan, const void *payload, size_t bytes)
 {
-	struct record_cursor cursor = {.at = payload, .bytes_left = bytes};
+	struct gpu_log_cursor cursor = gpu_log_cursor__new(payload, bytes);
 	const struct gpu_log_record *record;
 	int err;
 
-	while ((err = record_cursor__next(&cursor, &record)) > 0) {
+	while ((err = gpu_log_cursor__next(&cursor, &record)) > 0) {
 		err = scan_record(scan, record);
 		if (err)
 			break;

@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "util/gpu_log_cursor.h"
 #include "util/log.h"
 
 #define TRIES 8
@@ -83,18 +83,14 @@ void sidecar_file__close(struct sidecar_file *file)
 static const struct gpu_log_block *block_at(const struct sidecar_file *file,
 					    size_t offset, uint64_t *nr_bytes_tried)
 {
-	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
 	const struct gpu_log_block *block = (const void *)(file->data + offset);
-	size_t checked_bytes;
 
 	if (block->magic != GPU_LOG_MAGIC || !block->version || !block->session ||
 	    block->payload_bytes > GPU_LOG_MAX_PAYLOAD || block->payload_bytes % 8 ||
 	    block->payload_bytes > file->bytes - offset - sizeof(*block))
 		return NULL;
-	checked_bytes = sizeof(*block) + block->payload_bytes - skip;
-	if (block->crc32 !=
-	    crc32(0, (const unsigned char *)block + skip, (uInt)checked_bytes)) {
-		*nr_bytes_tried += checked_bytes;
+	if (block->crc32 != gpu_log_block__crc32(block)) {
+		*nr_bytes_tried += sizeof(*block) + block->payload_bytes;
 		return NULL;
 	}
 	return block;

@@ -15,14 +15,10 @@
 #include <string.h>
 
 #include "sidecar/table.h"
+#include "util/gpu_log_cursor.h"
+#include "util/sum.h"
 
 #define NR_ITEMS(array) (sizeof(array) / sizeof(*(array)))
-
-static void add_saturated(uint64_t *sum, uint64_t nr)
-{
-	if (__builtin_add_overflow(*sum, nr, sum))
-		*sum = UINT64_MAX;
-}
 
 /* What an id stands for; "" for 0. -EINVAL if the log hasn't defined it. */
 static int log_reader__string(const struct log_reader *log, uint32_t id, const char **ret)
@@ -31,15 +27,6 @@ static int log_reader__string(const struct log_reader *log, uint32_t id, const c
 		return -EINVAL;
 	*ret = id ? log->strings[id - 1] : "";
 	return 0;
-}
-
-/* Text at the end of a record, or NULL if the record ends before it does. */
-static const char *record__text(const struct gpu_log_record *record, const char *text,
-				uint32_t nr_bytes)
-{
-	size_t room = record->size - (size_t)(text - (const char *)record);
-
-	return nr_bytes < room && !text[nr_bytes] ? text : NULL;
 }
 
 /* Records: 0, -EINVAL if the record breaks the format, -ENOMEM */
@@ -66,7 +53,7 @@ static int take_string(struct sidecar *sidecar, struct log_reader *from,
 		       const struct gpu_log_record *record)
 {
 	const struct gpu_log_string *string = (const void *)record;
-	const char *text = record__text(record, string->text, string->nr_bytes);
+	const char *text = gpu_log_record__text(record, string->text, string->nr_bytes);
 	const char **strings;
 
 	(void)sidecar;
@@ -197,7 +184,7 @@ static int take_loss(struct sidecar *sidecar, struct log_reader *from,
 	/* A kind that only a later writer knows is counted as 0, which none is. */
 	size_t kind = loss->kind < NR_ITEMS(log->nr_lost) ? loss->kind : 0;
 
-	add_saturated(&log->nr_lost[kind], loss->nr_records);
+	sum__add(&log->nr_lost[kind], loss->nr_records);
 	return 0;
 }
 
@@ -205,7 +192,7 @@ static int take_message(struct sidecar *sidecar, struct log_reader *from,
 			const struct gpu_log_record *record)
 {
 	const struct gpu_log_message *message = (const void *)record;
-	const char *text = record__text(record, message->text, message->nr_bytes);
+	const char *text = gpu_log_record__text(record, message->text, message->nr_bytes);
 	struct sidecar_message *place;
 
 	if (!text)
@@ -288,23 +275,17 @@ static int take_record(struct sidecar *sidecar, struct log_reader *from,
 int log_reader__take_block(struct log_reader *log, struct sidecar *sidecar,
 			   const struct gpu_log_block *block)
 {
-	const unsigned char *payload = (const unsigned char *)(block + 1);
-	size_t offset = 0;
+	struct gpu_log_cursor cursor =
+		gpu_log_cursor__new(block + 1, block->payload_bytes);
+	const struct gpu_log_record *record;
 	int err;
 
-	while (offset < block->payload_bytes) {
-		const struct gpu_log_record *record = (const void *)(payload + offset);
-
-		/* Payloads are multiples of 8 bytes: the header is there. */
-		if (record->size < 8 || record->size % 8 ||
-		    record->size > block->payload_bytes - offset)
-			return -EINVAL;
+	while ((err = gpu_log_cursor__next(&cursor, &record)) > 0) {
 		err = take_record(sidecar, log, record);
 		if (err)
-			return err;
-		offset += record->size;
+			break;
 	}
-	return 0;
+	return err;
 }
 
 void log_reader__delete(struct log_reader *log)

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "gpu_log.h"
+#include "util/gpu_log_cursor.h"
 
 struct log_build {
 	uint64_t session, log_id; /* of the block that is ended next */
@@ -126,7 +126,6 @@ __attribute__((unused)) static void log_build__kernel(struct log_build *build,
 __attribute__((unused)) static void log_build__end_block_of(struct log_build *build,
 							    uint32_t version)
 {
-	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
 	struct gpu_log_block block = {
 		.magic = GPU_LOG_MAGIC,
 		.version = version,
@@ -139,8 +138,7 @@ __attribute__((unused)) static void log_build__end_block_of(struct log_build *bu
 	start = build->data + build->block;
 	block.payload_bytes = (uint32_t)(build->bytes - build->block - sizeof(block));
 	memcpy(start, &block, sizeof(block));
-	block.crc32 = (uint32_t)crc32(0, start + skip,
-				      (uInt)(build->bytes - build->block - skip));
+	block.crc32 = gpu_log_block__crc32((const void *)start);
 	memcpy(start, &block, sizeof(block));
 	build->block = build->bytes;
 }
