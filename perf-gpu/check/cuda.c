@@ -10,7 +10,7 @@
 
 #include "check/check.h"
 #include "check/cuda_trial.h"
-#include "check/proc.h"
+#include "util/proc.h"
 
 #define GIB	       (1ull << 30)
 #define NVIDIA_VERSION "/proc/driver/nvidia/version"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "check/check.h"
-#include "check/proc.h"
+#include "util/proc.h"
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38

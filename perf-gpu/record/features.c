@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/features.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "perfdata/feature.h"
 #include "perfdata/format.h"
+#include "util/proc.h"
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -39,35 +38,10 @@ struct clock_pair clock_pair__read(void)
 	return best;
 }
 
-/* What follows "@key<blanks>:<blanks>" in a file of such lines, else "". */
-static void read_proc(const char *path, const char *key, char *ret, size_t size)
-{
-	size_t key_bytes = strlen(key), line_size = 0;
-	char *line = NULL;
-	FILE *stream;
-
-	*ret = '\0';
-	stream = fopen(path, "re");
-	if (!stream)
-		return;
-	while (getline(&line, &line_size, stream) > 0) {
-		const char *value = line + strcspn(line, ":");
-
-		if (strncmp(line, key, key_bytes) || !*value)
-			continue;
-		value += 1 + strspn(value + 1, " \t");
-		snprintf(ret, size, "%.*s", (int)strcspn(value, "\n"), value);
-		break;
-	}
-	free(line);
-	fclose(stream);
-}
-
 static int set_machine(struct perfdata_writer *writer)
 {
 	struct utsname uts;
 	char text[256];
-	uint64_t kib;
 	int err;
 
 	uname(&uts);
@@ -82,13 +56,11 @@ static int set_machine(struct perfdata_writer *writer)
 		err = perfdata_feature__set_nr_cpus(
 			writer, (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 			(uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
-	read_proc("/proc/cpuinfo", "model name", text, sizeof(text));
-	if (!err && *text)
+	if (!err && !proc__read_value("/proc/cpuinfo", "model name", text, sizeof(text)))
 		err = perfdata_writer__set_feature_string(writer, HEADER_CPUDESC, text);
-	read_proc("/proc/meminfo", "MemTotal", text, sizeof(text));
-	kib = strtoull(text, NULL, 10);
-	if (!err && kib)
-		err = perfdata_feature__set_total_memory(writer, kib);
+	if (!err && !proc__read_value("/proc/meminfo", "MemTotal", text, sizeof(text)))
+		err = perfdata_feature__set_total_memory(writer,
+							 strtoull(text, NULL, 10));
 	return err;
 }
 

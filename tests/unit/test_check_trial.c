@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "check/proc.h"
+#include "util/proc.h"
 #include "check/trial.h"
 #include "util/log.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Single values out of /proc and /sys. */
-#ifndef PERF_GPU_CHECK_PROC_H
-#define PERF_GPU_CHECK_PROC_H
+#ifndef PERF_GPU_UTIL_PROC_H
+#define PERF_GPU_UTIL_PROC_H
 
 #include <stddef.h>
 
@@ -14,9 +14,9 @@
 int proc__read_line(const char *path, char *ret, size_t size);
 
 /**
- * proc__read_value - what follows "KEY:" in a file of such lines
+ * proc__read_value - what follows "KEY:", or "KEY<blanks>:", in a file of such lines
  * @key: without the colon
- * @ret: without blanks around it; at least @size bytes, cut to that; written on
+ * @ret: without blanks before it; at least @size bytes, cut to that; written on
  *       success only
  *
  * Return: 0 or a negative errno: -ENODATA if no line has the key.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "check/proc.h"
+#include "util/proc.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -15,10 +15,13 @@ static const char *find_value(const char *line, const char *key)
 	if (!key)
 		return line;
 	bytes = strlen(key);
-	if (strncmp(line, key, bytes) || line[bytes] != ':')
+	if (strncmp(line, key, bytes))
 		return NULL;
-	line += bytes + 1;
-	return line + strspn(line, " \t");
+	line += bytes;
+	line += strspn(line, " \t");
+	if (*line != ':')
+		return NULL;
+	return line + 1 + strspn(line + 1, " \t");
 }
 
 static int read_value(const char *path, const char *key, char *ret, size_t size)
