@@ -133,6 +133,11 @@ find_cuda_header()
 	return 1
 }
 
+has_static_library()
+{
+	[ -e "$($CC "-print-file-name=$1.a" 2>/dev/null)" ]
+}
+
 find_libunwind()
 {
 	local file
@@ -167,9 +172,9 @@ probe()
 	libperf) library_version libperf || find_libperf_source | first_number ;;
 	libiberty)
 		echo '#include <libiberty/demangle.h>' | $CC -E - >/dev/null 2>&1 &&
-			[ -e "$($CC -print-file-name=libiberty.a)" ] && echo yes
+			has_static_library libiberty && echo yes
 		;;
-	libz.a) [ -e "$($CC -print-file-name=libz.a)" ] && library_version zlib ;;
+	libz.a) has_static_library libz && library_version zlib ;;
 	CUPTI)
 		dir=$(find_cuda_header cupti_version.h) && find_cuda_header cuda.h >/dev/null &&
 			awk '$2 == "CUPTI_API_VERSION" { print $3 }' "$dir/cupti_version.h"
