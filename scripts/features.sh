@@ -197,6 +197,11 @@ apt_package()
 {
 	local name
 
+	# Each look-up takes a second for a user who may not write apt's cache.
+	if [[ $1 != *"|"* ]]; then
+		echo "$1"
+		return
+	fi
 	for name in ${1//|/ }; do
 		if apt-cache show "$name" >/dev/null 2>&1; then
 			echo "$name"
