@@ -36,10 +36,11 @@ step() {
 step "perf-gpu record -o $out/perf.data -- mini_llm -n $tokens"
 if ! perf_gpu record -o "$out/perf.data" -- "${target_env[@]}" "$program" -n "$tokens"; then
 	if [[ $(id -u) != 0 ]]; then
-		echo "demo: recording failed; as another user than root it may be forbidden:" \
-			"try sudo $0" >&2
+		hint="sudo make demo, or see what \`${O#"$PWD"/}/perf-gpu check\` says"
+	else
+		hint="\`${O#"$PWD"/}/perf-gpu check\` says what is missing"
 	fi
-	echo "demo: \`${O#"$PWD"/}/perf-gpu check\` says what is missing" >&2
+	echo "demo: recording failed: $hint" >&2
 	exit 1
 fi
 
