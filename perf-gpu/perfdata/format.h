@@ -121,6 +121,20 @@ struct perfdata_build_id {
 
 _Static_assert(sizeof(struct perfdata_build_id) == 36, "on disk");
 
+/* The kernel's PERF_RECORD_MMAP2 (linux/perf_event.h), up to its sample_id */
+struct perfdata_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, bytes;
+	uint64_t pgoff; /* in the file, bytes */
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
+	uint32_t prot, flags;
+	char path[]; /* NUL-terminated, padded to 8 */
+};
+
+_Static_assert(sizeof(struct perfdata_mmap2) == 72, "linux/perf_event.h");
+
 /*
  * Records that perf makes, not the kernel. libperf's perf/event.h has these
  * names beginning with PERF_.

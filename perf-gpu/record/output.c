@@ -32,17 +32,6 @@
  */
 #define TRAMPOLINE_PREFIX "[uprobes-trampo"
 
-/* What follows the header of PERF_RECORD_MMAP2 (linux/perf_event.h) */
-struct mmap2_event {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	uint32_t maj, min;
-	uint64_t ino, ino_generation;
-	uint32_t prot, flags;
-	char filename[];
-};
-
 struct output {
 	struct perfdata_writer *writer;
 	struct build_ids *build_ids;
@@ -218,7 +207,7 @@ int output__frames(void *ctx, const void *data, size_t bytes)
 static bool is_unwanted_mapping(struct output *output,
 				const struct perf_event_header *event)
 {
-	const struct mmap2_event *mmap2 = (const struct mmap2_event *)event;
+	const struct perfdata_mmap2 *mmap2 = (const void *)event;
 	size_t room;
 
 	if (event->type != PERF_RECORD_MMAP2)
@@ -226,12 +215,12 @@ static bool is_unwanted_mapping(struct output *output,
 	if (event->size <= sizeof(*mmap2))
 		return true;
 	room = event->size - sizeof(*mmap2);
-	if (strnlen(mmap2->filename, room) == room)
+	if (strnlen(mmap2->path, room) == room)
 		return true;
-	if (!strncmp(mmap2->filename, TRAMPOLINE_PREFIX, strlen(TRAMPOLINE_PREFIX)))
+	if (!strncmp(mmap2->path, TRAMPOLINE_PREFIX, strlen(TRAMPOLINE_PREFIX)))
 		return true;
 	if (mmap2->prot & PROT_EXEC)
-		build_ids__add(output->build_ids, mmap2->filename);
+		build_ids__add(output->build_ids, mmap2->path);
 	return false;
 }
 
