@@ -214,22 +214,6 @@ static bool is_sideband(const struct perf_event_header *record)
 	}
 }
 
-/* hotspot complains about the page of which no file is known. */
-static bool is_uprobes_trampoline(const struct perf_event_header *record)
-{
-	size_t name; /* linux/perf_event.h */
-
-	if (record->type == PERF_RECORD_MMAP)
-		name = 40;
-	else if (record->type == PERF_RECORD_MMAP2)
-		name = 72;
-	else
-		return false;
-	return record->size > name &&
-	       !strncmp((const char *)record + name, "[uprobes-trampoline]",
-			record->size - name);
-}
-
 /* Append our event's sample_id to sink->record, of which @bytes are there. */
 static int perfdata_sink__write_record(struct perfdata_sink *sink, size_t bytes,
 				       const struct perfdata_sample *id)
@@ -278,7 +262,7 @@ static int perfdata_sink__record(struct sink *base,
 	int event;
 
 	if (record->type != PERF_RECORD_SAMPLE) {
-		if (!is_sideband(record) || is_uprobes_trampoline(record))
+		if (!is_sideband(record))
 			return 0;
 		return perfdata_sink__repeat(sink, record);
 	}
@@ -305,19 +289,12 @@ static int compare_pids(const void *a, const void *b)
 static int perfdata_sink__write_map(struct perfdata_sink *sink,
 				    const struct perfdata_sample *sample)
 {
-	struct {
-		struct perf_event_header header;
-		uint32_t pid, tid;
-		uint64_t addr, len, pgoff;
-		uint32_t major, minor;
-		uint64_t inode, inode_generation;
-		uint32_t prot, flags;
-	} map = {
+	const struct perfdata_mmap2 map = {
 		.header = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER},
 		.pid = sample->pid,
 		.tid = sample->pid,
 		.addr = KERNEL_ELF_MAP_ADDRESS,
-		.len = KERNEL_ELF_MAP_BYTES,
+		.bytes = KERNEL_ELF_MAP_BYTES,
 		.pgoff = KERNEL_ELF_MAP_OFFSET,
 		.prot = PROT_READ | PROT_EXEC,
 		.flags = MAP_PRIVATE,
@@ -326,7 +303,6 @@ static int perfdata_sink__write_map(struct perfdata_sink *sink,
 	size_t path_bytes = strlen(path) + 1;
 	size_t bytes = (sizeof(map) + path_bytes + 7) & ~(size_t)7;
 
-	_Static_assert(sizeof(map) == 72, "linux/perf_event.h");
 	/* A path has PATH_MAX bytes at most: there is room. */
 	memset(sink->record, 0, bytes);
 	memcpy(sink->record, &map, sizeof(map));

@@ -400,7 +400,6 @@ TEST(sideband_is_repeated)
 	begin_input(&fixture, 0);
 	add_comm(&fixture, PID, "app", 0);
 	add_map(&fixture, 0x400000, 0x1000, 0, "/bin/app");
-	add_map(&fixture, 0x500000, 0x1000, 0, "[uprobes-trampoline]");
 	add_other_sample(&fixture, 1);
 	feed_sink(&fixture, false);
 	finish(&fixture);
