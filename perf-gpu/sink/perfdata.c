@@ -9,11 +9,8 @@
  *   MMAP2 of that file   in every process, before its first sample
  *   side-band, features  as in the input
  *
- * Why the event looks as it does, each by experiment with perf 6.1 and 6.12,
- * hotspot 1.3 and stackcollapse-perf.pl: TASK_CLOCK is the one software event that
- * every tool prints stacks and periods of; without PERIOD all weigh alike; ip must
- * be the first entry of the chain; RAW, ADDR and DATA_SRC change perf script's
- * lines, which stackcollapse then counts as 1.
+ * ip must be the first entry of the chain (by experiment, with perf and hotspot).
+ * Why the event looks as it does: sink/perfdata_events.c.
  *
  * Invariants:
  *   - Records are written in time order, as they are fed, with a FINISHED_ROUND in
@@ -35,17 +32,11 @@
 #include "perfdata/sample.h"
 #include "perfdata/writer.h"
 #include "sink/kernel_elf.h"
+#include "sink/perfdata_events.h"
 #include "sink/perfdata_features.h"
 #include "sink/sink.h"
 #include "sink/user_stack.h"
 #include "util/log.h"
-
-#define EVENT_NAME "gpu-kernel"
-
-#define SAMPLE_TYPE                                                                     \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-#define USER_STATE (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 /* perf sorts so much at a time: 1 MB or so of memory */
 #define RECORDS_PER_ROUND 4096
@@ -61,12 +52,11 @@ struct mapped_process {
 struct perfdata_sink {
 	struct sink sink; /* first: what ops get is this */
 	char *path;
-	bool keep_other, has_tracepoints;
+	bool keep_other;
 	struct perfdata_writer *writer;
 	struct kernel_elf *elf;
 	struct sink_input input;
-	struct perf_event_attr attr; /* of our event */
-	uint64_t id; /* IDENTIFIER of our event */
+	struct perfdata_events events;
 	void *processes; /* tsearch(3) tree of struct mapped_process */
 	size_t nr_in_round;
 	bool has_samples;
@@ -104,92 +94,6 @@ static void perfdata_sink__note_time(struct perfdata_sink *sink, uint64_t time_n
 	sink->last_ns = time_ns;
 }
 
-/* Events */
-
-static void init_attr(struct perf_event_attr *attr, const struct perf_event_attr *launch)
-{
-	*attr = (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.sample_period = 1,
-		.sample_type = SAMPLE_TYPE,
-		.read_format = PERF_FORMAT_ID,
-		.inherit = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.use_clockid = launch->use_clockid,
-		.clockid = launch->clockid,
-	};
-	if ((launch->sample_type & USER_STATE) == USER_STATE) {
-		attr->sample_type |= USER_STATE;
-		attr->sample_regs_user = launch->sample_regs_user;
-		attr->sample_stack_user = launch->sample_stack_user;
-	}
-}
-
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-}
-
-static int perfdata_sink__add_other_event(struct perfdata_sink *sink,
-					  const struct perfdata_event_desc *event)
-{
-	struct perf_event_attr attr = event->attr;
-	const char *name = *event->name ? event->name : "unknown";
-
-	/* Which all events of the file, ours too, must have in the same place. */
-	if (!(attr.sample_type & PERF_SAMPLE_IDENTIFIER)) {
-		pr_err("event %s was recorded without sample identifiers, so it can't "
-		       "be kept: leave out --keep-cpu",
-		       name);
-		return -ENOTSUP;
-	}
-	/* perf wants all alike, but for what its samples consist of */
-	if (!(attr.sample_type & PERF_SAMPLE_READ))
-		attr.read_format = sink->attr.read_format;
-	attr.sample_id_all = 1;
-	sink->has_tracepoints |= attr.type == PERF_TYPE_TRACEPOINT;
-	return perfdata_writer__add_event(sink->writer, &attr, event->ids, event->nr_ids,
-					  name);
-}
-
-static int perfdata_sink__add_events(struct perfdata_sink *sink)
-{
-	const struct perfdata_reader *reader = sink->input.reader;
-	size_t nr_events = perfdata_reader__nr_events(reader);
-	int err;
-
-	/* An id that no event of the input has */
-	for (size_t i = 0; i < nr_events; i++) {
-		const struct perfdata_event_desc *event =
-			perfdata_reader__event(reader, i);
-
-		for (uint32_t k = 0; k < event->nr_ids; k++)
-			if (event->ids[k] > sink->id)
-				sink->id = event->ids[k];
-	}
-	sink->id++;
-
-	init_attr(&sink->attr, &sink->input.launch_event->attr);
-	err = perfdata_writer__add_event(sink->writer, &sink->attr, &sink->id, 1,
-					 EVENT_NAME);
-	for (size_t i = 0; i < nr_events && !err && sink->keep_other; i++) {
-		const struct perfdata_event_desc *event =
-			perfdata_reader__event(reader, i);
-
-		if (event != sink->input.launch_event && !is_dummy(&event->attr))
-			err = perfdata_sink__add_other_event(sink, event);
-	}
-	return err == -ENOMEM ? no_memory(sink) : err;
-}
-
 /* Side-band */
 
 /* Those that say something of processes or losses. */
@@ -220,7 +124,7 @@ static int perfdata_sink__write_record(struct perfdata_sink *sink, size_t bytes,
 {
 	struct perf_event_header *record = (void *)sink->record;
 
-	bytes += perfdata_sample__write_id(&sink->attr, id,
+	bytes += perfdata_sample__write_id(&sink->events.attr, id,
 					   sink->record + bytes / sizeof(uint64_t));
 	record->size = (uint16_t)bytes;
 	return perfdata_sink__write(sink, record);
@@ -241,9 +145,9 @@ static int perfdata_sink__repeat(struct perfdata_sink *sink,
 	if (perfdata_sample__parse_id(attr, record, &id))
 		return 0; /* source counts it as broken */
 	bytes = record->size - perfdata_sample__write_id(attr, &id, old_id);
-	id.id = sink->id;
+	id.id = sink->events.id;
 	if (bytes % sizeof(uint64_t) ||
-	    bytes + perfdata_sample__write_id(&sink->attr, &id, new_id) >
+	    bytes + perfdata_sample__write_id(&sink->events.attr, &id, new_id) >
 		    MAX_RECORD_BYTES) {
 		pr_warning("a record of type %u and %u bytes is left out: it can't be "
 			   "repeated",
@@ -382,7 +286,7 @@ static int perfdata_sink__trim_stack(struct perfdata_sink *sink,
 	if (!sink->user_state)
 		return -ENOMEM;
 	bytes = user_stack__trim(sample->user_state, sample->user_state_bytes,
-				 sink->attr.sample_regs_user, surplus_bytes,
+				 sink->events.attr.sample_regs_user, surplus_bytes,
 				 sink->user_state);
 	if (bytes < 0)
 		return (int)bytes;
@@ -394,14 +298,14 @@ static int perfdata_sink__trim_stack(struct perfdata_sink *sink,
 static int perfdata_sink__write_sample(struct perfdata_sink *sink,
 				       struct perfdata_sample *sample)
 {
-	int ret = perfdata_sample__write(&sink->attr, sample, sink->record,
+	int ret = perfdata_sample__write(&sink->events.attr, sample, sink->record,
 					 sizeof(sink->record));
 
 	if (ret == -ENOSPC && sample->user_state) {
 		ret = perfdata_sink__trim_stack(sink, sample);
 		if (!ret)
-			ret = perfdata_sample__write(&sink->attr, sample, sink->record,
-						     sizeof(sink->record));
+			ret = perfdata_sample__write(&sink->events.attr, sample,
+						     sink->record, sizeof(sink->record));
 	}
 	if (ret < 0) {
 		pr_err("cannot write a sample of %llu frames to %s: %s",
@@ -414,10 +318,10 @@ static int perfdata_sink__write_sample(struct perfdata_sink *sink,
 static int perfdata_sink__sample(struct sink *base, const struct gpu_sample *from)
 {
 	struct perfdata_sink *sink = (struct perfdata_sink *)base;
-	bool has_state = sink->attr.sample_type & PERF_SAMPLE_STACK_USER;
+	bool has_state = sink->events.attr.sample_type & PERF_SAMPLE_STACK_USER;
 	struct perfdata_sample sample = {
 		.misc = PERF_RECORD_MISC_USER,
-		.id = sink->id,
+		.id = sink->events.id,
 		.pid = from->pid,
 		.tid = from->tid,
 		.time_ns = from->time_ns,
@@ -444,7 +348,8 @@ static int perfdata_sink__start(struct sink *base, const struct sink_input *inpu
 	struct perfdata_sink *sink = (struct perfdata_sink *)base;
 
 	sink->input = *input;
-	return perfdata_sink__add_events(sink);
+	return perfdata_events__add(sink->writer, input, sink->keep_other, sink->path,
+				    &sink->events);
 }
 
 /* The names' file gets its name last: until then an older perf.data has its own. */
@@ -470,7 +375,7 @@ static int perfdata_sink__finish(struct sink *base)
 	if (err)
 		return err;
 	err = perfdata_features__copy(sink->writer, sink->input.reader,
-				      sink->has_tracepoints);
+				      sink->events.has_tracepoints);
 	if (!err)
 		err = perfdata_features__add_build_id(sink->writer, sink->input.reader,
 						      kernel_elf__path(sink->elf),
