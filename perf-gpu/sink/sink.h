@@ -10,6 +10,8 @@
  *   finish()   once, if nothing failed: makes the output whole
  *   The owner of the sink deletes it in any case; without finish() that
  *   removes what was written.
+ *
+ * What returns an int: 0, or a negative errno, printed.
  */
 #ifndef PERF_GPU_SINK_SINK_H
 #define PERF_GPU_SINK_SINK_H

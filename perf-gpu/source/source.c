@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,11 @@
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
+#include "source/kernel_names.h"
 #include "source/stack.h"
 #include "util/log.h"
 
-#define KERNEL_PREFIX "[GPU_Kernel]"
-#define UNATTRIBUTED  "[unattributed]"
+#define UNATTRIBUTED "[unattributed]"
 
 /* Something to feed: a record of perf.data, or a kernel that no launch has. */
 struct source_entry {
@@ -33,11 +32,6 @@ struct source_entry {
 };
 
 #define KERNEL_ENTRY (1ull << 63)
-
-struct kernel_name {
-	const char *mangled; /* key; of the sidecar */
-	char *shown; /* KERNEL_PREFIX and the demangled name */
-};
 
 struct source {
 	const struct source_options *options;
@@ -49,10 +43,16 @@ struct source {
 	size_t launch_event; /* index in the reader */
 	struct source_entry *entries;
 	size_t nr_entries, nr_allocated;
-	void *kernel_names; /* tsearch() tree of struct kernel_name */
+	struct kernel_names names; /* of kernels */
 	struct source_stats stats;
 	struct stack stack;
 };
+
+static int source__no_memory(const struct source *source)
+{
+	pr_err("no memory to read %s", source->options->perfdata_path);
+	return -ENOMEM;
+}
 
 /* The launch event, which carries the recording's session. */
 static int source__find_launch_event(struct source *source)
@@ -98,7 +98,7 @@ static int source__read_build_ids(struct source *source)
 
 		if (file.mode == PERF_RECORD_MISC_USER &&
 		    machine__set_build_id(source->machine, file.path, &id))
-			return -ENOMEM;
+			return source__no_memory(source);
 	}
 	if (ret < 0)
 		source->stats.nr_broken_records++;
@@ -120,7 +120,7 @@ static int source__open(struct source *source)
 		return err;
 
 	if (asprintf(&path, "%s.gpu", options->perfdata_path) < 0)
-		return -ENOMEM;
+		return source__no_memory(source);
 	err = sidecar__open(options->sidecar_path ? options->sidecar_path : path,
 			    &source->sidecar);
 	if (err)
@@ -137,10 +137,10 @@ static int source__open(struct source *source)
 		err = -EINVAL;
 		goto out;
 	}
-	err = join__new(source->sidecar, &source->join);
-	if (!err)
-		err = machine__new(options->symfs, &source->machine);
-	if (!err)
+	if (join__new(source->sidecar, &source->join) ||
+	    machine__new(options->symfs, &source->machine))
+		err = source__no_memory(source);
+	else
 		err = source__read_build_ids(source);
 out:
 	free(path);
@@ -155,7 +155,7 @@ static int source__add_entry(struct source *source, uint64_t time_ns, uint64_t w
 			reallocarray(source->entries, nr, sizeof(*entries));
 
 		if (!entries)
-			return -ENOMEM;
+			return source__no_memory(source);
 		source->entries = entries;
 		source->nr_allocated = nr;
 	}
@@ -224,7 +224,7 @@ static int source__note_record(struct source *source,
 	struct perfdata_sample id;
 	int err;
 
-	if (record->type >= 64 /* PERF_RECORD_USER_TYPE_START */)
+	if (record->type >= PERFDATA_RECORD_USER_START)
 		return 0;
 	if (event < 0)
 		event = 0;
@@ -300,58 +300,16 @@ static int compare_entries(const void *a, const void *b)
 	return left->where < right->where ? -1 : left->where > right->where;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct kernel_name *left = a, *right = b;
-
-	return strcmp(left->mangled, right->mangled);
-}
-
-static void free_name(void *data)
-{
-	struct kernel_name *name = data;
-
-	free(name->shown);
-	free(name);
-}
-
-/* A kernel's name as it is shown; NULL without memory. */
-static const char *source__kernel_name(struct source *source, const char *mangled)
-{
-	struct kernel_name key = {.mangled = mangled}, *name;
-	char *demangled;
-	void **found;
-
-	found = tfind(&key, &source->kernel_names, compare_names);
-	if (found)
-		return (*(struct kernel_name **)found)->shown;
-
-	name = calloc(1, sizeof(*name));
-	demangled = demangle(*mangled ? mangled : "[unknown]", source->options->names);
-	if (!name || !demangled ||
-	    asprintf(&name->shown, KERNEL_PREFIX "%s", demangled) < 0) {
-		free(demangled);
-		free(name);
-		return NULL;
-	}
-	free(demangled);
-	name->mangled = mangled;
-	if (!tsearch(name, &source->kernel_names, compare_names)) {
-		free_name(name);
-		return NULL;
-	}
-	return name->shown;
-}
-
 /* Feed one kernel under the stack at hand. */
 static int source__feed_kernel(struct source *source, const struct sidecar_kernel *kernel,
 			       struct gpu_sample *sample)
 {
 	const struct sidecar_shape *shape = &source->sidecar->shapes[kernel->shape];
 
-	source->stack.frames[0].name = source__kernel_name(source, shape->name);
+	source->stack.frames[0].name =
+		kernel_names__get(&source->names, shape->name, source->options->names);
 	if (!source->stack.frames[0].name)
-		return -ENOMEM;
+		return source__no_memory(source);
 	sample->frames = source->stack.frames;
 	sample->nr_frames = source->stack.nr_frames;
 	sample->kernel = kernel;
@@ -458,7 +416,7 @@ static int source__feed_entry(struct source *source, const struct source_entry *
 		return 0;
 	}
 	if (err)
-		return err;
+		return source__no_memory(source);
 	return source->sink->ops->record(source->sink, record);
 }
 
@@ -502,7 +460,7 @@ static void source__add_losses(struct source *source)
 
 static void source__close(struct source *source)
 {
-	tdestroy(source->kernel_names, free_name);
+	kernel_names__release(&source->names);
 	free(source->entries);
 	machine__delete(source->machine);
 	join__delete(source->join);
@@ -519,8 +477,8 @@ int source__run(const struct source_options *options, struct sink *sink,
 
 	source = calloc(1, sizeof(*source));
 	if (!source) {
-		err = -ENOMEM;
-		goto out;
+		pr_err("no memory to read %s", options->perfdata_path);
+		return -ENOMEM;
 	}
 	source->options = options;
 	source->sink = sink;
@@ -540,9 +498,6 @@ int source__run(const struct source_options *options, struct sink *sink,
 	source->stats.nr_stale_files = machine__nr_stale_files(source->machine);
 	*ret = source->stats;
 out:
-	if (err == -ENOMEM)
-		pr_err("no memory to read %s", options->perfdata_path);
-	if (source)
-		source__close(source);
+	source__close(source);
 	return err;
 }

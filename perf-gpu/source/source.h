@@ -23,8 +23,8 @@ struct source_options {
 /* What became of everything: printed by inject, added up by tests. */
 struct source_stats {
 	uint64_t nr_launches; /* launch samples read */
-	uint64_t
-		nr_launches_without_kernel; /* not an error: the GPU record is lost or empty graph */
+	/* not an error: the GPU record is lost, or the graph was empty */
+	uint64_t nr_launches_without_kernel;
 	uint64_t nr_kernels, kernels_ns; /* all kernels of the sidecar */
 	uint64_t nr_attributed, attributed_ns; /* those with a stack */
 	uint64_t nr_unknown_time; /* kernels whose times CUPTI didn't know */
