@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_COLUMN  23
-#define LINE_COLUMNS 80
+#include "util/format.h"
+
+#define TEXT_COLUMN 23
 
 /* Bytes of UTF-8 pass; what a terminal would obey doesn't. */
 static void make_visible(char *text)
@@ -15,26 +16,6 @@ static void make_visible(char *text)
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == '\x7f')
 			*text = ' ';
-}
-
-/* Words of @text from TEXT_COLUMN on, the first line having @column columns already */
-static void print_wrapped(int column, const char *text)
-{
-	const int start = column;
-
-	text += strspn(text, " ");
-	while (*text) {
-		int word = (int)strcspn(text, " ");
-
-		if (column > start && column + 1 + word > LINE_COLUMNS) {
-			printf("\n%*s", start, "");
-			column = start;
-		}
-		column += printf("%s%.*s", column > start ? " " : "", word, text);
-		text += word;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
 }
 
 static void print_text(int column, const char *fmt, va_list args)
@@ -47,7 +28,7 @@ static void print_text(int column, const char *fmt, va_list args)
 		return;
 	}
 	make_visible(text);
-	print_wrapped(column, text);
+	format__print_wrapped(column, text);
 	free(text);
 }
 

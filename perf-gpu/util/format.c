@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LINE_COLUMNS 80
+
 const char *format__count(uint64_t count, struct format_buf *buf)
 {
 	char digits[24];
@@ -40,4 +42,23 @@ const char *format__percent(uint64_t part, uint64_t whole, struct format_buf *bu
 		tenths = (unsigned int)((unsigned __int128)part * 1000 / whole);
 	snprintf(buf->text, sizeof(buf->text), "%u.%u %%", tenths / 10, tenths % 10);
 	return buf->text;
+}
+
+void format__print_wrapped(int column, const char *text)
+{
+	const int start = column;
+
+	text += strspn(text, " ");
+	while (*text) {
+		int word = (int)strcspn(text, " ");
+
+		if (column > start && column + 1 + word > LINE_COLUMNS) {
+			printf("\n%*s", start, "");
+			column = start;
+		}
+		column += printf("%s%.*s", column > start ? " " : "", word, text);
+		text += word;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
 }

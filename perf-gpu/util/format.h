@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Figures as the closing lines show them, whatever the locale. */
+/* Figures as the closing lines show them, whatever the locale, and paragraphs. */
 #ifndef PERF_GPU_UTIL_FORMAT_H
 #define PERF_GPU_UTIL_FORMAT_H
 
@@ -17,5 +17,11 @@ const char *format__ms(uint64_t ns, struct format_buf *buf);
 
 /* "99.9 %" of @whole; rounded down, so that 100.0 % is said of all only. */
 const char *format__percent(uint64_t part, uint64_t whole, struct format_buf *buf);
+
+/*
+ * Print the words of a text on stdout, in lines of 80 columns that begin at @column,
+ * where the first one is already; and a newline.
+ */
+void format__print_wrapped(int column, const char *text);
 
 #endif

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/format.h"
 #include "util/log.h"
 
 /* More than any command has */
 #define MAX_OPTIONS 64
 
-#define HELP_COLUMN  28
-#define LINE_COLUMNS 80
+#define HELP_COLUMN 28
 
 static const struct usage_option help_option = {'h', "help", NULL,
 						"print this help, and exit"};
@@ -93,25 +93,6 @@ int usage__next(const struct usage *usage, int argc, const char **argv)
 	}
 }
 
-/* Words of @text from HELP_COLUMN on, the first line being there already */
-static void print_wrapped(const char *text)
-{
-	int column = HELP_COLUMN;
-
-	while (*text) {
-		int word = (int)strcspn(text, " ");
-
-		if (column > HELP_COLUMN && column + 1 + word > LINE_COLUMNS) {
-			printf("\n%*s", HELP_COLUMN, "");
-			column = HELP_COLUMN;
-		}
-		column += printf("%s%.*s", column > HELP_COLUMN ? " " : "", word, text);
-		text += word;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
-}
-
 static void print_option(const struct usage_option *option)
 {
 	int column = 0;
@@ -127,7 +108,7 @@ static void print_option(const struct usage_option *option)
 		column = 0;
 	}
 	printf("%*s", HELP_COLUMN - column, "");
-	print_wrapped(option->help);
+	format__print_wrapped(HELP_COLUMN, option->help);
 }
 
 void usage__print(const struct usage *usage)
