@@ -130,15 +130,7 @@ static int explain(struct probe_failure *failure, int err, const char *what)
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
-	char *text;
-
-	if (log_verbosity < (level == LIBBPF_DEBUG ? 2 : 1) ||
-	    vasprintf(&text, fmt, args) < 0)
-		return 0;
-	text[strcspn(text, "\n")] = '\0';
-	pr_debug("%s", text);
-	free(text);
-	return 0;
+	return log__library(level == LIBBPF_DEBUG ? 2 : 1, fmt, args);
 }
 
 static void attachment__release(struct attachment *attachment)
@@ -218,10 +210,12 @@ static void set_pid_namespace(struct launch *skel)
 static int probe__load(struct probe *probe, const struct probe_config *config,
 		       bool is_uprobe_multi)
 {
+	int err, nr_cpus = libbpf_num_possible_cpus();
 	struct bpf_program *program;
 	struct launch *skel;
-	int err;
 
+	if (nr_cpus < 0)
+		return nr_cpus;
 	skel = launch__open();
 	if (!skel)
 		return -errno;
@@ -236,8 +230,7 @@ static int probe__load(struct probe *probe, const struct probe_config *config,
 		bpf_object__for_each_program(program, skel->obj)
 			bpf_program__set_expected_attach_type(program,
 							      ATTACH_TYPE_UPROBE_MULTI);
-	err = bpf_map__set_max_entries(skel->maps.frame_rings,
-				       (uint32_t)libbpf_num_possible_cpus());
+	err = bpf_map__set_max_entries(skel->maps.frame_rings, (uint32_t)nr_cpus);
 	if (!err)
 		err = launch__load(skel);
 	if (err) {

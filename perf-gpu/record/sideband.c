@@ -29,15 +29,7 @@ struct sideband {
 
 static int print_libperf(enum libperf_print_level level, const char *fmt, va_list args)
 {
-	char *text;
-
-	if (log_verbosity < (level >= LIBPERF_DEBUG ? 2 : 1) ||
-	    vasprintf(&text, fmt, args) < 0)
-		return 0;
-	text[strcspn(text, "\n")] = '\0';
-	pr_debug("%s", text);
-	free(text);
-	return 0;
+	return log__library(level >= LIBPERF_DEBUG ? 2 : 1, fmt, args);
 }
 
 static int make_evlist(struct sideband *sideband, pid_t pid,

@@ -159,3 +159,15 @@ void pr_debug(const char *fmt, ...)
 	print("", "", "\n", fmt, args);
 	va_end(args);
 }
+
+int log__library(int min_verbosity, const char *fmt, va_list args)
+{
+	char *text;
+
+	if (log_verbosity < min_verbosity || vasprintf(&text, fmt, args) < 0)
+		return 0;
+	text[strcspn(text, "\n")] = '\0';
+	pr_debug("%s", text);
+	free(text);
+	return 0;
+}

@@ -8,6 +8,8 @@
 #ifndef PERF_GPU_UTIL_LOG_H
 #define PERF_GPU_UTIL_LOG_H
 
+#include <stdarg.h>
+
 /**
  * log__set_command - name the subcommand that messages begin with
  * @command: "record", ...; NULL for perf-gpu itself. Kept by reference.
@@ -25,5 +27,9 @@ void pr_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "[ perf-gpu record: <text> ]\n", as perf's own closing lines */
 void pr_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void pr_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* What a library says, which ends its lines itself; from a verbosity on. Returns 0. */
+int log__library(int min_verbosity, const char *fmt, va_list args)
+	__attribute__((format(printf, 2, 0)));
 
 #endif
