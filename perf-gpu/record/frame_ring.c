@@ -9,17 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/ring_size.h"
 #include "util/log.h"
 
 /*
  * 100,000 launches a second with 40 frames are 56 MB/s on one CPU: 4 MiB last for
- * 75 ms, and the reader is woken after 20. On machines with many CPUs, of which a
- * program launches from a few, all rings together stay within a bound that such a
- * machine doesn't feel.
+ * 75 ms, and the reader is woken after 20.
  */
 #define DEFAULT_RING_BYTES (4u << 20)
-#define MIN_RING_BYTES	   (512u << 10)
-#define ALL_RINGS_BYTES	   (512u << 20)
 #define MAX_RING_BYTES	   (1u << 30)
 
 struct frame_ring {
@@ -43,16 +40,12 @@ static int take_record(void *ctx, void *data, size_t bytes)
 uint32_t frame_ring__bytes(size_t nr_pages)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	size_t nr_cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	size_t bytes = DEFAULT_RING_BYTES;
 
 	if (nr_pages)
 		return nr_pages < MAX_RING_BYTES / page_bytes
 			       ? (uint32_t)(nr_pages * page_bytes)
 			       : MAX_RING_BYTES;
-	while (bytes > MIN_RING_BYTES && bytes * nr_cpus > ALL_RINGS_BYTES)
-		bytes /= 2;
-	return (uint32_t)bytes;
+	return (uint32_t)ring_size__fit(DEFAULT_RING_BYTES);
 }
 
 /* One more ring, at its CPU's place in the map. */

@@ -8,17 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/ring_size.h"
 #include "util/log.h"
 
-/*
- * Without -m. Copied stacks are 8 KiB a launch: 16 MiB last for 2,000 launches. On
- * machines with many CPUs, of which a program launches from a few, all rings
- * together stay within a bound that such a machine doesn't feel.
- */
+/* Without -m. Copied stacks are 8 KiB a launch: 16 MiB last for 2,000 launches. */
 #define DEFAULT_RING_BYTES (4u << 20)
 #define STACKS_RING_BYTES  (16u << 20)
-#define MIN_RING_BYTES	   (512u << 10)
-#define ALL_RINGS_BYTES	   (512u << 20)
 
 struct ring {
 	struct perf_buffer *buffer;
@@ -41,12 +36,9 @@ static enum bpf_perf_event_ret take_event(void *ctx, int cpu,
 
 static size_t default_pages(const struct perf_event_attr *attr)
 {
-	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t bytes = attr->sample_stack_user ? STACKS_RING_BYTES : DEFAULT_RING_BYTES;
 
-	while (bytes > MIN_RING_BYTES && bytes * (size_t)nr_cpus > ALL_RINGS_BYTES)
-		bytes /= 2;
-	return bytes / (size_t)sysconf(_SC_PAGESIZE);
+	return ring_size__fit(bytes) / (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static int open_buffer(struct ring *ring, int map_fd, const struct perf_event_attr *attr,
