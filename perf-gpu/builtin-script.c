@@ -52,11 +52,8 @@ int cmd_script(int argc, const char **argv)
 		case USAGE_ERROR:
 			return USAGE_STATUS;
 		default:
-			if (source_options__take(&source, key, optarg))
-				return usage__error(
-					&usage,
-					"--names takes full, short or mangled, not %s",
-					optarg);
+			if (source_options__take(&source, &usage, key, optarg))
+				return USAGE_STATUS;
 		}
 	}
 	if (optind < argc)

@@ -11,20 +11,24 @@
 #include "util/format.h"
 #include "util/log.h"
 
-static int take_names(struct source_options *options, const char *arg)
+static int take_names(struct source_options *options, const struct usage *usage,
+		      const char *arg)
 {
-	if (!strcmp(arg, "full"))
+	if (!strcmp(arg, "full")) {
 		options->names = DEMANGLE_FULL;
-	else if (!strcmp(arg, "short"))
+	} else if (!strcmp(arg, "short")) {
 		options->names = DEMANGLE_SHORT;
-	else if (!strcmp(arg, "mangled"))
+	} else if (!strcmp(arg, "mangled")) {
 		options->names = DEMANGLE_NONE;
-	else
+	} else {
+		usage__error(usage, "--names takes full, short or mangled, not %s", arg);
 		return -EINVAL;
+	}
 	return 0;
 }
 
-int source_options__take(struct source_options *options, int key, const char *arg)
+int source_options__take(struct source_options *options, const struct usage *usage,
+			 int key, const char *arg)
 {
 	switch (key) {
 	case 'i':
@@ -34,7 +38,7 @@ int source_options__take(struct source_options *options, int key, const char *ar
 		options->sidecar_path = arg;
 		return 0;
 	case OPT_NAMES:
-		return take_names(options, arg);
+		return take_names(options, usage, arg);
 	case OPT_KEEP_DRIVER_FRAMES:
 		options->keep_driver_frames = true;
 		return 0;

@@ -55,11 +55,13 @@ enum {
 
 /**
  * source_options__take - one of the options above
+ * @usage: of the command, whose help is recommended
  * @key, @arg: of usage__next(); @arg is kept by reference
  *
- * Return: 0, or -EINVAL for a style of names that isn't one.
+ * Return: 0, or -EINVAL, printed, for an argument that the option doesn't take.
  */
-int source_options__take(struct source_options *options, int key, const char *arg);
+int source_options__take(struct source_options *options, const struct usage *usage,
+			 int key, const char *arg);
 
 /*
  * Is @path one of the files that are read? Writing it would destroy the recording.
