@@ -4,8 +4,7 @@
  * the log made pointers and indexes.
  *
  * Invariant: an id is looked up only among those that its log has defined. A log
- * counts them up from 1, and may define the last one again (its first writing
- * came to nothing): any other definition breaks the format.
+ * counts them up from 1: any other definition breaks the format.
  *
  * One thread.
  */
@@ -57,13 +56,7 @@ static int take_string(struct sidecar *sidecar, struct log_reader *from,
 	const char **strings;
 
 	(void)sidecar;
-	if (!text || !string->id)
-		return -EINVAL;
-	if (string->id == from->nr_strings) {
-		from->strings[string->id - 1] = text;
-		return 0;
-	}
-	if (string->id != from->nr_strings + 1)
+	if (!text || string->id != from->nr_strings + 1)
 		return -EINVAL;
 	strings = table__grow(from->strings, from->nr_strings, sizeof(*strings));
 	if (!strings)
@@ -116,7 +109,6 @@ static int take_shape(struct sidecar *sidecar, struct log_reader *from,
 		      const struct gpu_log_record *record)
 {
 	const struct gpu_log_shape *shape = (const void *)record;
-	bool is_again = shape->shape && shape->shape == from->nr_shapes;
 	struct sidecar_shape *place,
 		new = {
 			.log = from->log,
@@ -132,24 +124,20 @@ static int take_shape(struct sidecar *sidecar, struct log_reader *from,
 	uint32_t *shapes;
 
 	if (log_reader__string(from, shape->name, &new.name) ||
-	    (!is_again && shape->shape != from->nr_shapes + 1) ||
-	    sidecar->nr_shapes >= UINT32_MAX)
+	    shape->shape != from->nr_shapes + 1 || sidecar->nr_shapes >= UINT32_MAX)
 		return -EINVAL;
 	memcpy(new.grid, shape->grid, sizeof(new.grid));
 	memcpy(new.block, shape->block, sizeof(new.block));
 
-	if (!is_again) {
-		shapes = table__grow(from->shapes, from->nr_shapes, sizeof(*shapes));
-		if (!shapes)
-			return -ENOMEM;
-		from->shapes = shapes;
-	}
+	shapes = table__grow(from->shapes, from->nr_shapes, sizeof(*shapes));
+	if (!shapes)
+		return -ENOMEM;
+	from->shapes = shapes;
 	place = TABLE_APPEND(sidecar->shapes, sidecar->nr_shapes);
 	if (!place)
 		return -ENOMEM;
 	*place = new;
-	from->nr_shapes += !is_again;
-	from->shapes[from->nr_shapes - 1] = (uint32_t)(sidecar->nr_shapes - 1);
+	from->shapes[from->nr_shapes++] = (uint32_t)(sidecar->nr_shapes - 1);
 	return 0;
 }
 
