@@ -5,7 +5,7 @@
  *
  *   PERF_GPU_SPOOL       directory that receives the process's log
  *   PERF_GPU_SESSION     16 hexadecimal digits, not all 0
- *   PERF_GPU_CALL_GRAPH  unwind, fp, dwarf or no
+ *   PERF_GPU_CALL_GRAPH  unwind, fp or dwarf
  *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
  *   PERF_GPU_CUPTI       libcupti to use instead of the one that is found
  */
@@ -20,7 +20,7 @@ struct config {
 	char spool[PATH_MAX];
 	char cupti[PATH_MAX]; /* "" if it is to be found */
 	uint64_t session;
-	bool unwind; /* walk the stack here; else the kernel does or nobody */
+	bool unwind; /* walk the stack here; else the kernel does */
 	bool has_quick_nop5;
 };
 

@@ -40,7 +40,7 @@ _perf_gpu()
 	done
 	case $previous in
 	--call-graph)
-		mapfile -t COMPREPLY < <(compgen -W "unwind fp dwarf no" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "unwind fp dwarf" -- "$current")
 		;;
 	--names)
 		mapfile -t COMPREPLY < <(compgen -W "full short mangled" -- "$current")
