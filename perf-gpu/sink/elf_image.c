@@ -28,6 +28,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "util/visible.h"
+
 #define NOTE_OFFSET 0x200
 
 #if defined(__x86_64__)
@@ -87,11 +89,10 @@ static void hash_strings(const char *strings, size_t bytes,
 	memcpy(ret_id + sizeof(fnv), &crc, sizeof(crc));
 }
 
-/* What would break a line-wise reader's lines, or a terminal, is no part of a name. */
 static void copy_visible(char *to, const char *from)
 {
 	for (; *from; from++)
-		*to++ = *from >= 0 && (*from < ' ' || *from == 0x7f) ? '?' : *from;
+		*to++ = visible_char(*from);
 	*to = '\0';
 }
 

@@ -31,6 +31,7 @@
 
 #include "sink/sink.h"
 #include "util/log.h"
+#include "util/visible.h"
 
 /* Written out when it is this full; a sample is about 4 KiB. */
 #define FLUSH_BYTES (64u << 10)
@@ -94,10 +95,7 @@ script__print(struct script_sink *script, const char *fmt, ...)
 		script->nr_text += nr < ROOM ? (size_t)nr : ROOM - 1;
 }
 
-/*
- * A name from outside. What a terminal would act on, or a line-wise reader take
- * for a line of ours, becomes a question mark.
- */
+/* A name from outside */
 static void script__print_name(struct script_sink *script, const char *name)
 {
 	size_t nr = strlen(name);
@@ -105,11 +103,8 @@ static void script__print_name(struct script_sink *script, const char *name)
 
 	if (!text)
 		return;
-	for (size_t i = 0; i < nr; i++) {
-		unsigned char c = (unsigned char)name[i];
-
-		text[i] = c < ' ' || c == 0x7f ? '?' : (char)c;
-	}
+	for (size_t i = 0; i < nr; i++)
+		text[i] = visible_char(name[i]);
 	script->nr_text += nr;
 }
 
