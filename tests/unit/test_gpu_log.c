@@ -18,6 +18,10 @@
 
 #define SESSION 0x1234
 
+/*
+ * Nobody frees a log: it lives as long as its process. So fixtures are static, for
+ * the leak sanitizer to see that it isn't forgotten.
+ */
 struct fixture {
 	char spool[64];
 	char path[PATH_MAX]; /* of the only log in it */
@@ -69,7 +73,7 @@ static void add_kernel(struct log *log, uint32_t i)
 
 TEST(a_process_is_known_as_soon_as_its_log_is)
 {
-	struct fixture f;
+	static struct fixture f;
 
 	open_fixture(&f);
 	read_log(&f);
@@ -83,7 +87,7 @@ TEST(a_process_is_known_as_soon_as_its_log_is)
 
 TEST(kernels_come_back_as_they_were)
 {
-	struct fixture f;
+	static struct fixture f;
 
 	open_fixture(&f);
 	for (uint32_t i = 0; i < 1000; i++)
@@ -113,7 +117,7 @@ TEST(kernels_come_back_as_they_were)
 TEST(a_kernel_takes_at_most_40_bytes)
 {
 	const uint32_t nr_kernels = 20000;
-	struct fixture f;
+	static struct fixture f;
 	struct stat stat_;
 
 	open_fixture(&f);
@@ -129,7 +133,7 @@ TEST(a_full_disk_loses_kernels_and_counts_them)
 {
 	const struct rlimit none = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
 	const struct rlimit all = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
-	struct fixture f;
+	static struct fixture f;
 
 	open_fixture(&f);
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
@@ -150,7 +154,7 @@ TEST(a_full_disk_loses_kernels_and_counts_them)
 
 TEST(a_file_that_took_over_the_descriptor_is_left_alone)
 {
-	struct fixture f;
+	static struct fixture f;
 	struct stat stat_;
 	int fd;
 
@@ -176,7 +180,7 @@ TEST(a_file_that_took_over_the_descriptor_is_left_alone)
 
 TEST(messages_and_losses_are_written)
 {
-	struct fixture f;
+	static struct fixture f;
 
 	open_fixture(&f);
 	log__count_lost(f.log, GPU_LOG_LOSS_CUPTI_DROPPED, 3);
@@ -196,7 +200,7 @@ TEST(the_longest_name_is_cut_not_lost)
 {
 	char *name = malloc(100001);
 	struct gpu_log_shape shape = {};
-	struct fixture f;
+	static struct fixture f;
 
 	CHECK(name);
 	memset(name, 'x', 100000);
@@ -213,7 +217,7 @@ TEST(the_longest_name_is_cut_not_lost)
 
 TEST(ids_count_from_one_and_are_found_again)
 {
-	struct intern intern = {};
+	static struct intern intern;
 	char key[16];
 
 	for (uint32_t i = 1; i <= 5000; i++) {
