@@ -230,17 +230,24 @@ static void flusher__end(void)
 static void *flush_periodically(void *unused)
 {
 	const struct timespec period = {.tv_sec = FLUSH_PERIOD_S};
+	bool is_abandoned;
 
 	(void)unused;
-	for (;;) {
+	do {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
 		if (!flusher__switch(FLUSHER_SLEEPS, FLUSHER_FLUSHES))
 			return NULL;
 		device__tell_once(activity_log, cupti->version);
 		cupti->cuptiActivityFlushAll(0);
 		log__flush(activity_log);
+		is_abandoned = log__is_abandoned(activity_log);
+		if (is_abandoned) {
+			launch__enable(false);
+			activity__disable();
+		}
 		flusher__switch(FLUSHER_FLUSHES, FLUSHER_SLEEPS);
-	}
+	} while (!is_abandoned);
+	return NULL;
 }
 
 int activity__start_flushing(void)

@@ -22,6 +22,11 @@
 /* A payload that the reader must take whole, and a tenth of a second of kernels */
 #define PAYLOAD_BYTES (256u << 10)
 #define MESSAGE_BYTES 1024
+/*
+ * Ours stays out of the low numbers: 0 to 2 the program may have closed and print
+ * to all the same, and the next ones it may expect for files of its own.
+ */
+#define LOWEST_FD 100
 
 struct log {
 	pthread_mutex_t mutex; /* of everything below */
@@ -30,6 +35,7 @@ struct log {
 	dev_t dev; /* by these the file is known ... */
 	ino_t ino;
 	off_t file_bytes; /* of whole blocks in it */
+	bool is_abandoned; /* the recorder has removed the file */
 	bool is_stuck; /* the last write failed: no other try before the next flush */
 	uint32_t payload_bytes;
 	uint64_t nr_kernels;
@@ -82,33 +88,49 @@ static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offse
 	return ret;
 }
 
-static bool log__is_file(const struct log *log, int fd)
+static int open_file(const char *path, int flags)
 {
-	struct stat st;
+	int low, fd, err;
 
-	return !fstat(fd, &st) && st.st_dev == log->dev && st.st_ino == log->ino;
+	low = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	if (low < 0)
+		return -errno;
+	fd = fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
+	if (fd < 0) /* the process may have fewer */
+		fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd < 0 && low > STDERR_FILENO)
+		return low;
+	err = fd < 0 ? -errno : 0;
+	close(low);
+	return err ? err : fd;
+}
+
+static bool is_file(const struct log *log, int fd, struct stat *st)
+{
+	return !fstat(fd, st) && st->st_dev == log->dev && st->st_ino == log->ino;
 }
 
 /*
  * A program may close every descriptor that it doesn't know, as daemons do, and
  * open a file of its own by the number of ours: that one isn't ours to write to.
+ * Return: 0 or -errno; -ENOENT if the log is in no folder any more.
  */
-static int log__reopen_if_closed(struct log *log)
+static int log__find_file(struct log *log)
 {
-	int fd, err;
+	struct stat st;
 
-	if (log__is_file(log, log->fd))
-		return 0;
-	fd = open(log->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (!log__is_file(log, fd)) {
-		err = -ESTALE;
-		close(fd);
-		return err;
+	if (!is_file(log, log->fd, &st)) {
+		int fd = open_file(log->path, 0);
+
+		if (fd < 0)
+			return fd;
+		if (!is_file(log, fd, &st)) {
+			close(fd);
+			return -ESTALE;
+		}
+		log->fd = fd;
 	}
-	log->fd = fd;
-	return 0;
+	return st.st_nlink ? 0 : -ENOENT;
 }
 
 /* Write the block, whole or not at all. 0 or -errno, after which it is kept. */
@@ -127,7 +149,8 @@ static int log__write_block(struct log *log)
 	log->block.payload_bytes = log->payload_bytes;
 	log->block.crc32 = (uint32_t)crc32(0, start + skip, (uInt)(bytes - skip));
 
-	err = log__reopen_if_closed(log);
+	err = log__find_file(log);
+	log->is_abandoned = err == -ENOENT;
 	if (err)
 		goto out;
 	ret = write_quietly(log->fd, &log->block, bytes, log->file_bytes);
@@ -269,10 +292,9 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 
 	snprintf(log->path, sizeof(log->path), "%s/%d-%016llx.gpulog", spool,
 		 (int)getpid(), (unsigned long long)log->block.log_id);
-	log->fd = open(log->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		       0600);
+	log->fd = open_file(log->path, O_CREAT | O_EXCL);
 	if (log->fd < 0 || fstat(log->fd, &st)) {
-		err = -errno;
+		err = log->fd < 0 ? log->fd : -errno;
 		goto out;
 	}
 	log->dev = st.st_dev;
@@ -391,6 +413,16 @@ void log__flush(struct log *log)
 	pthread_mutex_lock(&log->mutex);
 	log__flush_locked(log);
 	pthread_mutex_unlock(&log->mutex);
+}
+
+bool log__is_abandoned(struct log *log)
+{
+	bool is_abandoned;
+
+	pthread_mutex_lock(&log->mutex);
+	is_abandoned = log->is_abandoned;
+	pthread_mutex_unlock(&log->mutex);
+	return is_abandoned;
 }
 
 void log__end(struct log *log, uint64_t nr_launches)

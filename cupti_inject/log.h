@@ -62,6 +62,12 @@ void log__message(struct log *log, enum gpu_log_severity severity, const char *f
 /* Write what there is. */
 void log__flush(struct log *log);
 
+/*
+ * Has the recorder removed the file? It does so when its command ends; a process
+ * that outlives the command then writes for nobody. Known after a flush.
+ */
+bool log__is_abandoned(struct log *log);
+
 /* Append the end record, and write what there is. The log stays usable. */
 void log__end(struct log *log, uint64_t nr_launches);
 

@@ -162,10 +162,10 @@ TEST(a_file_that_took_over_the_descriptor_is_left_alone)
 	/* As a daemon does */
 	for (fd = 3; fd < 256; fd++)
 		close(fd);
-	for (int i = 0; i < 16; i++) {
+	do {
 		fd = memfd_create("other", 0);
 		CHECK(fd >= 0);
-	}
+	} while (fd < 255);
 	add_kernel(f.log, 1);
 	log__end(f.log, 1);
 	for (; fd >= 3; fd--) {
@@ -175,6 +175,36 @@ TEST(a_file_that_took_over_the_descriptor_is_left_alone)
 	read_log(&f);
 	CHECK_EQ(f.sidecar->nr_kernels, 1);
 	CHECK(f.sidecar->logs[0].is_ended);
+	close_fixture(&f);
+}
+
+TEST(the_log_keeps_off_the_standard_descriptors)
+{
+	struct fixture f;
+
+	close(STDIN_FILENO);
+	close(STDOUT_FILENO);
+	open_fixture(&f);
+	CHECK_EQ(write(STDOUT_FILENO, "hello", 5), -1);
+	add_kernel(f.log, 1);
+	log__end(f.log, 1);
+	read_log(&f);
+	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	close_fixture(&f);
+}
+
+TEST(a_removed_log_is_abandoned)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	add_kernel(f.log, 1);
+	log__flush(f.log);
+	CHECK(!log__is_abandoned(f.log));
+	CHECK_EQ(unlink(f.path), 0);
+	add_kernel(f.log, 2);
+	log__flush(f.log);
+	CHECK(log__is_abandoned(f.log));
 	close_fixture(&f);
 }
 
