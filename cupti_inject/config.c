@@ -22,26 +22,24 @@ int config__read(struct config *ret)
 	const char *session = secure_getenv("PERF_GPU_SESSION");
 	const char *call_graph = secure_getenv("PERF_GPU_CALL_GRAPH");
 	const char *marker = secure_getenv("PERF_GPU_MARKER");
-	struct config config = {};
 	char *end;
 	int err;
 
 	if (!session)
 		return -ENOENT;
 	errno = 0;
-	config.session = strtoull(session, &end, 16);
-	if (errno || *end || strlen(session) != 16 || !config.session)
+	ret->session = strtoull(session, &end, 16);
+	if (errno || *end || strlen(session) != 16 || !ret->session)
 		return -EINVAL;
 
-	err = config__path("PERF_GPU_SPOOL", config.spool);
+	err = config__path("PERF_GPU_SPOOL", ret->spool);
 	if (err)
 		return err;
-	err = config__path("PERF_GPU_CUPTI", config.cupti);
+	err = config__path("PERF_GPU_CUPTI", ret->cupti);
 	if (err && err != -ENOENT)
 		return err;
 
-	config.unwind = !call_graph || !strcmp(call_graph, "unwind");
-	config.has_quick_nop5 = marker && !strcmp(marker, "nop5");
-	*ret = config;
+	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
+	ret->has_quick_nop5 = marker && !strcmp(marker, "nop5");
 	return 0;
 }

@@ -26,7 +26,7 @@ struct config {
 
 /**
  * config__read - read the environment
- * @ret: written on success only
+ * @ret: valid on success only
  *
  * Return: 0, -ENOENT if no recorder has set it (or the program is set-uid,
  * whose environment is not to be trusted), -EINVAL for values that are none.

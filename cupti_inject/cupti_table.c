@@ -27,7 +27,7 @@ struct search {
 /* Try one path or soname. Return: the search is over. */
 static bool search__try(struct search *search, const char *path)
 {
-	struct cupti_table table = {};
+	struct cupti_table *table = search->table;
 	const char *missing = NULL;
 	struct link_map *map;
 	void *handle;
@@ -35,22 +35,21 @@ static bool search__try(struct search *search, const char *path)
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
 		return false;
-#define CUPTI_REQUIRED(name)                                                  \
-	table.name = (__typeof__(table.name))(uintptr_t)dlsym(handle, #name); \
-	if (!table.name)                                                      \
+#define CUPTI_REQUIRED(name)                                                    \
+	table->name = (__typeof__(table->name))(uintptr_t)dlsym(handle, #name); \
+	if (!table->name)                                                       \
 		missing = #name;
 #define CUPTI_OPTIONAL(name) \
-	table.name = (__typeof__(table.name))(uintptr_t)dlsym(handle, #name);
+	table->name = (__typeof__(table->name))(uintptr_t)dlsym(handle, #name);
 	CUPTI_FUNCTIONS(CUPTI_REQUIRED, CUPTI_OPTIONAL)
 #undef CUPTI_REQUIRED
 #undef CUPTI_OPTIONAL
 
 	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_name[0])
 		path = map->l_name;
-	snprintf(table.path, sizeof(table.path), "%s", path);
-	if (!missing && !table.cuptiGetVersion(&table.version) &&
-	    table.version >= OLDEST_VERSION) {
-		*search->table = table;
+	snprintf(table->path, sizeof(table->path), "%s", path);
+	if (!missing && !table->cuptiGetVersion(&table->version) &&
+	    table->version >= OLDEST_VERSION) {
 		search->err = 0;
 		return true;
 	}
@@ -61,7 +60,7 @@ static bool search__try(struct search *search, const char *path)
 	else
 		snprintf(search->why, search->why_bytes,
 			 "%s is CUPTI API version %u: too old, CUDA 11.4's is needed",
-			 path, table.version);
+			 path, table->version);
 	dlclose(handle);
 	return false;
 }
@@ -84,11 +83,14 @@ static bool search__glob(struct search *search, const char *pattern)
 static bool search__folder(struct search *search, const char *path, size_t folder_bytes,
 			   const char *pattern)
 {
-	char full[2 * PATH_MAX];
-	int len =
-		snprintf(full, sizeof(full), "%.*s/%s", (int)folder_bytes, path, pattern);
+	bool is_over;
+	char *full;
 
-	return len > 0 && (size_t)len < sizeof(full) && search__glob(search, full);
+	if (asprintf(&full, "%.*s/%s", (int)folder_bytes, path, pattern) < 0)
+		return false;
+	is_over = search__glob(search, full);
+	free(full);
+	return is_over;
 }
 
 struct loaded {
@@ -190,8 +192,8 @@ static bool search__linker(struct search *search)
 int cupti_table__open(const char *wanted, struct cupti_table *ret, char *why,
 		      size_t why_bytes)
 {
+	static struct loaded loaded; /* the stack of who launches first may be small */
 	struct search search = {.table = ret, .why = why, .why_bytes = why_bytes};
-	struct loaded loaded = {};
 
 	search.err = -ENOENT;
 	if (*wanted) {

@@ -45,8 +45,10 @@ struct cupti_table {
  * cupti_table__open - find a libcupti that works with this library, and open it
  * @wanted: path of the one to take, or "" to look for it: where the environment says,
  *          unless the program has more rights than its user
- * @ret:    filled in on success only; the library stays open
+ * @ret:    valid on success only; the library stays open
  * @why:    receives what to tell the user on failure
+ *
+ * Once in a process, and one thread at a time.
  *
  * Return: 0, -ENOENT none found, -ENOTSUP none that we can work with.
  */

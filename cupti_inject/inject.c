@@ -89,7 +89,7 @@ static int enable(void)
 /* The same; CUPTI is then as it was. */
 static int start_cupti(void)
 {
-	char why[2048];
+	static char why[2048]; /* the stack of who launches first may be small */
 	int err;
 
 	if (cupti_table__open(config.cupti, &cupti, why, sizeof(why))) {

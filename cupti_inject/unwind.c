@@ -3,10 +3,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "marker.h"
@@ -44,21 +44,22 @@ static int find_own_range(struct dl_phdr_info *info, size_t size, void *data)
 /* dlopen() of NAME in the folder of this library */
 static void *open_beside(const char *name)
 {
-	char path[PATH_MAX];
 	const char *slash;
+	void *handle;
 	Dl_info info;
-	int len;
+	char *path;
 
 	if (!dladdr((const void *)(uintptr_t)perf_gpu_launch, &info) || !info.dli_fname)
 		return NULL;
 	slash = strrchr(info.dli_fname, '/');
 	if (!slash)
 		return NULL;
-	len = snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - info.dli_fname),
-		       info.dli_fname, name);
-	if (len < 0 || (size_t)len >= sizeof(path))
+	if (asprintf(&path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname,
+		     name) < 0)
 		return NULL;
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	free(path);
+	return handle;
 }
 
 int unwind__init(void)
