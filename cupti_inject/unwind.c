@@ -3,16 +3,20 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "marker.h"
 
 /* Frames of ours above the caller of unwind__frames(), at most */
 #define OWN_FRAMES 8
+/* The number that libunwind's descriptors get at least, if the process may have it */
+#define LOWEST_FD 100
 
 static int (*walk)(void **buffer, int size); /* libunwind's unw_backtrace() */
 static uintptr_t own_start, own_end;
@@ -62,6 +66,31 @@ static void *open_beside(const char *name)
 	return handle;
 }
 
+/*
+ * libunwind opens a pipe at its first use, to test addresses with. Should the program
+ * close it, as by closefrom(3), libunwind opens another one, but not before it has
+ * read from the old numbers and closed them: a file of the program, if they are low
+ * (1.6). So every low number is taken while the pipe is opened.
+ */
+static void open_pipe(void)
+{
+	int taken[LOWEST_FD], nr_taken = 0;
+	void *frame;
+	int fd;
+
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd < LOWEST_FD) {
+		taken[nr_taken++] = fd;
+		fd = fcntl(taken[0], F_DUPFD_CLOEXEC, 0);
+	}
+	if (fd >= 0) {
+		close(fd);
+		walk(&frame, 1);
+	}
+	while (nr_taken > 0)
+		close(taken[--nr_taken]);
+}
+
 int unwind__init(void)
 {
 	void *handle = open_beside("libunwind.so.8");
@@ -73,6 +102,7 @@ int unwind__init(void)
 	walk = (int (*)(void **, int))(uintptr_t)dlsym(handle, "unw_backtrace");
 	if (!walk)
 		return -ENOENT;
+	open_pipe();
 	dl_iterate_phdr(find_own_range, (void *)(uintptr_t)perf_gpu_launch);
 	return 0;
 }
