@@ -26,6 +26,7 @@ static struct config config;
 static struct cupti_table cupti;
 static struct log *process_log;
 static atomic_bool is_recording;
+static uint64_t nr_flushed; /* launches whose kernels CUPTI was asked for, at exit */
 
 /* For the CUDA driver, libcupti, and the marker's readers */
 EXPORT int InitializeInjection(void);
@@ -108,15 +109,27 @@ static int start_cupti(void)
 static void finish(void)
 {
 	/* In a forked child CUPTI's threads and locks are in no usable state. */
-	if (is_recording && !fork_page__is_forked())
-		activity__end();
+	if (!is_recording || fork_page__is_forked())
+		return;
+	nr_flushed = launch__count();
+	activity__end();
 }
 
-/* After the atexit handlers, which may launch too. Calls nothing of CUDA's. */
+/*
+ * After the atexit handlers, which may launch too: those from before cuInit() run
+ * after finish(). CUDA may be gone by now, and isn't called.
+ */
 __attribute__((destructor)) static void end_log(void)
 {
-	if (is_recording)
-		launch__end();
+	if (!is_recording)
+		return;
+	if (!fork_page__is_forked() && launch__count() > nr_flushed)
+		log__message(process_log, GPU_LOG_WARNING,
+			     "%llu launches came while the process was ending, after "
+			     "CUPTI's last flush: what the GPU did for them may be "
+			     "missing",
+			     (unsigned long long)(launch__count() - nr_flushed));
+	launch__end();
 }
 
 static void initialize(void)

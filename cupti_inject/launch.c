@@ -219,6 +219,11 @@ unsigned int launch__enable(bool on)
 	return nr_enabled;
 }
 
+uint64_t launch__count(void)
+{
+	return atomic_load(&self.nr_launches);
+}
+
 void launch__end(void)
 {
 	struct owner *owner = &self;

@@ -42,6 +42,9 @@ unsigned int launch__enable(bool on);
 /* CUPTI's 32-bit correlation id, widened by what this process has launched. */
 uint64_t launch__widen(uint32_t correlation_id);
 
+/* How many launches this process has made. */
+uint64_t launch__count(void);
+
 /* In the process itself, or in a forked child of it: write the end record. */
 void launch__end(void);
 
