@@ -12,9 +12,11 @@
  */
 #include "builtin.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/log.h"
 #include "util/usage.h"
@@ -157,7 +159,27 @@ static int run(int argc, const char **argv)
 	return run_command(command, argc - optind, argv + optind);
 }
 
+/*
+ * If we were started with one of the standard descriptors closed, the next file that
+ * is opened would get its number, and our messages in its midst. So the place is
+ * taken, by what can't be used (as if it were closed), nor gets to a child.
+ */
+static void take_standard_descriptors(void)
+{
+	static const int wrong_way[] = {
+		[STDIN_FILENO] = O_WRONLY,
+		[STDOUT_FILENO] = O_RDONLY,
+		[STDERR_FILENO] = O_RDONLY,
+	};
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", wrong_way[fd] | O_CLOEXEC) < 0)
+			return; /* no /dev: it's as it was */
+}
+
 int main(int argc, const char **argv)
 {
+	take_standard_descriptors();
 	return flush_output(run(argc, argv));
 }
