@@ -22,6 +22,7 @@
 #include "source/kernel_names.h"
 #include "source/stack.h"
 #include "util/log.h"
+#include "util/sum.h"
 
 #define UNATTRIBUTED "[unattributed]"
 
@@ -277,7 +278,7 @@ static int source__note_kernels(struct source *source)
 
 	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
 		source->stats.nr_kernels++;
-		source->stats.kernels_ns += duration_ns(&sidecar->kernels[i]);
+		sum__add(&source->stats.kernels_ns, duration_ns(&sidecar->kernels[i]));
 		if (!duration_ns(&sidecar->kernels[i]))
 			source->stats.nr_unknown_time++;
 	}
@@ -371,7 +372,7 @@ static int source__feed_launch(struct source *source,
 	for (size_t i = 0; i < nr_kernels; i++) {
 		if (source->stack.has_code || from.user_state_bytes) {
 			stats->nr_attributed++;
-			stats->attributed_ns += duration_ns(&kernels[i]);
+			sum__add(&stats->attributed_ns, duration_ns(&kernels[i]));
 		}
 		err = source__feed_kernel(source, &kernels[i], &sample);
 		if (err)
@@ -453,7 +454,7 @@ static void source__add_losses(struct source *source)
 		     kind++) {
 			/* These have a record, and are counted by their unknown time. */
 			if (kind != GPU_LOG_LOSS_UNFINISHED)
-				stats->nr_lost_kernels += log->nr_lost[kind];
+				sum__add(&stats->nr_lost_kernels, log->nr_lost[kind]);
 		}
 	}
 }
