@@ -38,6 +38,11 @@ static void print_summary(const struct source_stats *stats)
 {
 	struct format_buf count, time, percent;
 
+	if (!stats->nr_kernels) {
+		pr_info("no GPU kernels: none ran, or none was recorded");
+		source_stats__print_losses(stats);
+		return;
+	}
 	pr_info("%s GPU kernels, %s; %s of GPU time has a stack",
 		format__count(stats->nr_kernels, &count),
 		format__ms(stats->kernels_ns, &time),
