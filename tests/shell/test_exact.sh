@@ -149,7 +149,7 @@ for mode in unwind fp; do
 done
 
 export FAKE_CUDA_DROP=7
-check "GPU records dropped: is recorded" record "$WORKLOADS/truth_shared" 100000
+check "GPU records dropped: is recorded" record "$WORKLOADS/truth_shared" 100000 -m 64M
 expect "GPU records dropped: one of seven" $((103000 / 7)) "$(account dropped)"
 counts "GPU records dropped"
 expect "GPU records dropped: the others have their time" "$(ran)" \
@@ -165,7 +165,7 @@ counts "all losses at once"
 stacks "all losses at once" --lost-launches --lost-kernels
 unset FAKE_CUDA_DROP
 
-FAKE_CUDA_UNKNOWN_TIME=10 check "times unknown: is recorded" record "$WORKLOADS/truth_shared" 10000
+FAKE_CUDA_UNKNOWN_TIME=10 check "times unknown: is recorded" record "$WORKLOADS/truth_shared" 10000 -m 16M
 expect "times unknown: one of ten" 1028 "$(account unknown)"
 counts "times unknown"
 expect "times unknown: the others have theirs" "$(ran)" \
@@ -175,7 +175,7 @@ expect "times unknown: record, inject and script tell it" 3 "$(cat err inject.er
 	grep -c "1,028 kernels have no time, CUPTI didn't know it: they are left out")"
 
 # Records that CUPTI still owes at the end: they are asked for, and come without times.
-FAKE_CUDA_LATE_MS=2000 check "late records: are recorded" record "$WORKLOADS/truth_shared" 10000
+FAKE_CUDA_LATE_MS=2000 check "late records: are recorded" record "$WORKLOADS/truth_shared" 10000 -m 16M
 expect_match "late records: some are too late" '^[1-9]' "$(account unknown)"
 counts "late records"
 stacks "late records" --lost-kernels

@@ -180,7 +180,7 @@ TEST(a_file_that_took_over_the_descriptor_is_left_alone)
 
 TEST(the_log_keeps_off_the_standard_descriptors)
 {
-	struct fixture f;
+	static struct fixture f;
 
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
@@ -195,7 +195,7 @@ TEST(the_log_keeps_off_the_standard_descriptors)
 
 TEST(a_removed_log_is_abandoned)
 {
-	struct fixture f;
+	static struct fixture f;
 
 	open_fixture(&f);
 	add_kernel(f.log, 1);
