@@ -10,6 +10,8 @@ With --account, what became of launches and kernels:
     launches N  samples N  lost N  kernels N  dropped N  unknown N  logs N  ids FIRST LAST
 where a program that ended in order has launches = samples + lost, and the kernels
 whose times are unknown are among kernels.
+With --processes, a line for each log:
+    PID NAME KERNELS LAUNCHES fork|-
 """
 import argparse
 import collections
@@ -20,7 +22,7 @@ import zlib
 
 MAGIC = 0x42555047
 BLOCK = struct.Struct("<IIIIQQ")  # magic crc32 payload_bytes version log_id session
-STRING, SHAPE, KERNEL, LOSS, MESSAGE, RECORDER, END = 2, 6, 7, 8, 9, 10, 11
+PROCESS, STRING, SHAPE, KERNEL, LOSS, MESSAGE, RECORDER, END = 1, 2, 6, 7, 8, 9, 10, 11
 LOSS_UNFINISHED = 4  # these have a kernel record
 
 Kernel = collections.namedtuple("Kernel", "log name correlation start_ns end_ns stream graph_node")
@@ -31,7 +33,7 @@ class GpuLog:
         self.kernels = []
         self.nr_lost = 0  # records that are missing; not those of kernels cut short
         self.nr_launches = collections.Counter()  # by log: as its process counted them
-        self.logs = set()
+        self.logs = {}  # (pid, name, is forked)
         self.messages = []
         self.recorder = None  # (nr_launches, nr_lost_ring, nr_lost_stack)
         self.strings, self.shapes = {}, {}
@@ -51,8 +53,6 @@ class GpuLog:
         if zlib.crc32(data[offset + 8:payload + size]) != crc:
             raise ValueError(f"offset {offset}: wrong checksum")
         offset = payload
-        if log:
-            self.logs.add(log)
         while offset < payload + size:
             kind, length = struct.unpack_from("<HH", data, offset)
             if length < 8 or length % 8 or offset + length > payload + size:
@@ -62,7 +62,11 @@ class GpuLog:
         return offset
 
     def read_record(self, log, kind, body):
-        if kind == STRING:
+        if kind == PROCESS:
+            pid, _, is_forked = struct.unpack_from("<III", body)
+            name = body[28:44].split(b"\0")[0].decode(errors="replace")
+            self.logs[log] = (pid, name, bool(is_forked))
+        elif kind == STRING:
             ident, length = struct.unpack_from("<II", body)
             self.strings[log, ident] = body[8:8 + length].decode(errors="replace")
         elif kind == SHAPE:
@@ -106,16 +110,26 @@ class GpuLog:
                 f"unknown {len(self.kernels) - self.nr_timed()}  logs {len(self.logs)}  "
                 f"ids {min(ids)} {max(ids)}")
 
+    def processes(self):
+        nr_kernels = collections.Counter(kernel.log for kernel in self.kernels)
+        for log, (pid, name, is_forked) in self.logs.items():
+            yield (f"{pid} {name} {nr_kernels[log]} {self.nr_launches[log]} "
+                   f"{'fork' if is_forked else '-'}")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--durations", action="store_true")
     parser.add_argument("--account", action="store_true")
+    parser.add_argument("--processes", action="store_true")
     parser.add_argument("file")
     arguments = parser.parse_args()
     log = GpuLog(arguments.file)
     if arguments.account:
         print(log.account())
+        return
+    if arguments.processes:
+        print(*log.processes(), sep="\n")
         return
     by_name = collections.defaultdict(list)
     for kernel in log.kernels:
