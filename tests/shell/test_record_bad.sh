@@ -1,0 +1,112 @@
+#!/bin/bash
+# perf-gpu record where it can't record, or not all: one line each, nothing left that looks whole and isn't
+. "$(dirname "$0")/lib.sh"
+need root bpf perf fake_cuda python3
+
+export FAKE_CUDA_INSTANT=1
+SECCOMP_DENY=$O/tests/tools/seccomp-deny
+mkdir here && cd here || exit 1
+
+# What record says, but its two closing lines and what the program says
+complaints()
+{
+	grep '^perf-gpu' "$TMP/err"
+}
+record()
+{
+	run_fake "$@" "$WORKLOADS/launches" -n 1000
+}
+
+# --- what is forbidden: the command isn't run -------------------------------------------
+
+# forbidden SYSCALL REGEX
+forbidden()
+{
+	check_status "without $1" 1 record "$SECCOMP_DENY" "$1" "$PERF_GPU" record
+	expect "without $1: one line" 1 "$(wc -l <"$TMP/err")"
+	expect_match "without $1: says what to look at" "$2" "$(cat "$TMP/err")"
+	expect "without $1: runs nothing and leaves nothing" "" "$(cat "$TMP/out"; ls -A)"
+}
+forbidden bpf 'refuses to load a BPF program .*Operation not permitted.*container that filters bpf'
+forbidden perf_event_open \
+	"can't open the side-band event .*perf_event_open: Operation not permitted; see kernel.perf_event_paranoid"
+forbidden pidfd_open "can't watch the command's process: pidfd_open: Operation not permitted \(it needs"
+
+check_status "a folder that files can't be made in" 1 record "$PERF_GPU" record -o /proc/perf.data
+expect_match "says so" "^perf-gpu record: cannot create a file beside /proc/perf.data: .*-o$" "$(complaints)"
+expect "and runs nothing" "1 " "$(wc -l <"$TMP/err") $(cat "$TMP/out")"
+
+# --- what the process can't do: the command goes on, and the status tells ----------------
+
+# unrecorded WHAT REGEX VARIABLE=VALUE
+unrecorded()
+{
+	rm -f perf.data*
+	check_status "$1" 1 record env "$3" "$PERF_GPU" record
+	expect_match "$1: the command isn't hurt" '^launches [0-9]+ 1000$' "$(cat "$TMP/out")"
+	expect "$1: one line" 1 "$(complaints | wc -l)"
+	expect_match "$1: says why" "^perf-gpu record: launches \(pid [0-9]+\) is not recorded: $2" \
+		"$(complaints)"
+	expect_match "$1: no launch is claimed" '^\[ perf-gpu record: 0 launches of 0 processes ' \
+		"$(cat "$TMP/err")"
+	expect "$1: no folder is left" "perf.data perf.data.gpu" "$(find . -mindepth 1 -printf '%P\n' | sort | xargs)"
+}
+unrecorded "no libcupti" 'PERF_GPU_CUPTI=/no/libcupti.so cannot be loaded' \
+	PERF_GPU_CUPTI=/no/libcupti.so
+unrecorded "another subscriber" 'another profiler \(nsys\) has CUPTI' FAKE_CUDA_SUBSCRIBER=nsys
+unrecorded "a user who may not profile" '.*CUPTI_ERROR_INSUFFICIENT_PRIVILEGES .*forbidden' \
+	FAKE_CUDA_CUPTI_ERRORS=cuptiActivityEnable=35
+unrecorded "a CUPTI that doesn't fit the driver" '.*CUPTI_ERROR_NOT_COMPATIBLE .*older' \
+	FAKE_CUDA_CUPTI_ERRORS=cuptiActivityEnable=14
+
+check_status "no GPU" 1 record env FAKE_CUDA_NO_DEVICE=1 "$PERF_GPU" record
+expect_match "no GPU: is told" '^perf-gpu record: warning: no process initialized CUDA .*cuInit\(\) is never called, or fails' \
+	"$(complaints)"
+expect "no GPU: in one line" 1 "$(complaints | wc -l)"
+
+# --- a disk that is full sooner or later ----------------------------------------------------
+
+# Both files are there and tell all, or neither is: at any size.
+mkdir disk
+nr_full=0 nr_whole=0 odd=""
+for kib in 4 8 16 32 48 64 80 100 130 160 200 240 280 320 400 800; do
+	if ! mount -t tmpfs -o size=${kib}k none disk 2>/dev/null; then
+		odd="tmpfs can't be mounted"
+		break
+	fi
+	record "$PERF_GPU" record -o disk/perf.data >../out 2>../err
+	status=$?
+	files=$(find disk -mindepth 1 -printf '%P\n' | sort | xargs)
+	case "$status $files" in
+	"0 perf.data perf.data.gpu")
+		nr_whole=$((nr_whole + 1))
+		python3 "$TESTS/workloads/gpu_log.py" --account disk/perf.data.gpu |
+			grep -q 'launches 1000 .*kernels 1000 ' || odd+="$kib KiB: not all is there"$'\n'
+		;;
+	"1 ")
+		nr_full=$((nr_full + 1))
+		complaints | grep -qE ": can(no|')t (write|create) .*No space left on device" ||
+			odd+="$kib KiB: not told: $(cat ../err)"$'\n'
+		;;
+	*) odd+="$kib KiB: status $status, files $files"$'\n' ;;
+	esac
+	grep -qE '^launches [0-9]+ 1000$' ../out ||
+		odd+="$kib KiB: the command is hurt"$'\n'
+	umount disk
+done
+if [ "$odd" = "tmpfs can't be mounted" ]; then
+	skip_one "a full disk" "$odd"
+else
+	expect "a full disk: all or nothing, and told" "" "$odd"
+	check "some disks are too small, some aren't" test $nr_full -gt 3 -a $nr_whole -gt 1
+fi
+
+# --- a program that can't end in order ------------------------------------------------------
+
+for how in "segv 139" "kill 137"; do
+	check_status "$how" "${how#* }" run_fake "$PERF_GPU" record -o "${how% *}.data" \
+		"$WORKLOADS/launches" -n 100 -w 1200 -e "${how% *}"
+	check_status "$how: inject reads it" 0 "$PERF_GPU" inject -i "${how% *}.data" -o gpu.data
+	expect_match "$how: all is there, since a second had passed" ' 100 GPU kernels, .* 100\.0 % of GPU time' \
+		"$(cat "$TMP/err")"
+done
