@@ -74,6 +74,42 @@ head -c $(($(stat -c %s whole.data.gpu) / 2)) whole.data.gpu >cut.data.gpu
 "$PERF_GPU" script -i cut.data >"$TMP/out" 2>"$TMP/err"
 expect_match "half a sidecar is told" 'cut\.data\.gpu' "$(cat "$TMP/err")"
 
+# reads_cut FILE: cut anywhere, it is refused in a line, or read as far as it goes and that is said
+reads_cut()
+{
+	local file=$1 bytes status whole_bytes nr_lines odd="" nr_refused=0 nr_read=0
+
+	whole_bytes=$(stat -c %s "$file")
+	cp whole.data cut.data
+	cp whole.data.gpu cut.data.gpu
+	for bytes in $(seq 1 $((whole_bytes / 60)) "$whole_bytes") $((whole_bytes - 1)); do
+		head -c "$bytes" "$file" >"cut${file#whole}"
+		rm -rf swept.data*
+		"$PERF_GPU" inject -i cut.data -o swept.data 2>"$TMP/err"
+		status=$?
+		nr_lines=$(grep -c "^perf-gpu inject: .*cut${file#whole}" "$TMP/err")
+		case "$status $(find . -name 'swept*' ! -path './swept.data.dso/*' -printf '%P\n' | sort | xargs)" in
+		"1 ")
+			nr_refused=$((nr_refused + 1))
+			[ "$(wc -l <"$TMP/err")" = 1 ] && [ "$nr_lines" = 1 ] ||
+				odd+="$bytes bytes: refused with $(cat "$TMP/err")"$'\n'
+			;;
+		"0 swept.data swept.data.dso")
+			nr_read=$((nr_read + 1))
+			[ "$nr_lines" -ge 1 ] || odd+="$bytes bytes: not told: $(cat "$TMP/err")"$'\n'
+			perf script -i swept.data 2>&1 >/dev/null | grep -q . &&
+				odd+="$bytes bytes: perf complains of what was made"$'\n'
+			;;
+		*) odd+="$bytes bytes: status $status and $(ls -d swept*)"$'\n' ;;
+		esac
+	done
+	expect "$file cut anywhere" "" "$odd"
+	check "of $file, some is refused and some read" test "$nr_refused" -gt 0 -a "$nr_read" -gt 40
+}
+reads_cut whole.data
+reads_cut whole.data.gpu
+rm -rf swept.data*
+
 check_status "no folder to write to" 1 "$PERF_GPU" inject -i whole.data -o no/perf.gpu.data
 expect_match "is told" 'no/perf\.gpu\.data.*No such file' "$(cat "$TMP/err")"
 check_status "its own input" 1 "$PERF_GPU" inject -i whole.data -o whole.data
