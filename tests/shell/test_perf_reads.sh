@@ -39,10 +39,42 @@ expect_match "the launches'" '^gpu-launch$' "$(perf evlist -i perf.data)"
 perf annotate -i perf.gpu.data --stdio -s '[GPU_Kernel]matmul' >out 2>err
 expect "perf annotate doesn't fail" 0 "$?"
 
+# Into another folder, which then moves: the names are found by build id, in perf's cache.
+export HOME=$TMP
+mkdir elsewhere
+"$PERF_GPU" inject -q --names=short -o elsewhere/gpu.data
+perf buildid-cache -a "elsewhere/gpu.data.dso/[GPU_Kernel]"
+mv elsewhere moved
+rm -r moved/gpu.data.dso
+mv moved/gpu.data perf.gpu.data
+expect "shares of a file that was moved" "$(by_sidecar)" "$(by_perf)"
+
+# names OPTION: of the kernels, for perf
+names()
+{
+	"$PERF_GPU" inject -q "$@" -o named.data
+	perf script -i named.data -F event,ip,sym | awk '/gpu-kernel/ { getline; $1 = ""; print }' |
+		sort -u
+}
+mangled=$(python3 "$TESTS/workloads/gpu_log.py" perf.data.gpu | cut -d ' ' -f 1 | sort)
+expect "--names=mangled" "$mangled" "$(names --names=mangled | sed 's/^ \[GPU_Kernel\]//' | sort)"
+expect "--names=full" "$(c++filt <<<"$mangled" | sort)" \
+	"$(names --names=full | sed 's/^ \[GPU_Kernel\]//' | sort)"
+
+# Between the kernel and the program: one frame, or all of them but ours
+above_kernel()
+{
+	"$PERF_GPU" inject -q "$@" -o frames.data
+	perf script -i frames.data -F event,ip,sym,dso | awk '/gpu-kernel/ { getline; getline
+		while (!/mini_llm\)/) { print $NF; getline } }' | sed -E 's:.*/|[()]::g' | sort -u | xargs
+}
+expect "frames of the API alone are kept" "[GPU_Kernel]" "$(above_kernel)"
+expect "--keep-driver-frames keeps the insides" "libcudart.so.13 libcupti.so.13" \
+	"$(above_kernel --keep-driver-frames)"
+
 # The marker can be found by what knows SDT notes.
 note=$(readelf -n "$O/lib/perf-gpu/libperf-gpu-inject.so")
 expect "two markers have a note" 2 "$(grep -c 'Name: launch' <<<"$note")"
 expect_match "with their arguments" 'Arguments: 8@%rdi 8@%rsi 8@%rdx 4@%ecx 8@%r8 8@%r9' "$note"
-export HOME=$TMP
 perf buildid-cache --add "$O/lib/perf-gpu/libperf-gpu-inject.so"
 expect_match "perf list sdt names it" 'sdt_perf_gpu:launch' "$(perf list sdt 2>/dev/null)"
