@@ -30,7 +30,11 @@
 #define LAUNCH_MAX_FRAMES 127
 
 struct launch_event {
-	LAUNCH_U64 log_id; /* gpu_log_block.log_id of the process */
+	/*
+	 * gpu_log_block.log_id of the process. 0, which doesn't get into perf.data: it
+	 * could not open its log, and correlation_id is the errno.
+	 */
+	LAUNCH_U64 log_id;
 	LAUNCH_U64 correlation_id; /* gpu_log_kernel.correlation_id */
 	LAUNCH_U32 api; /* GPU_LOG_API_ID() */
 	LAUNCH_U32 pad;

@@ -138,9 +138,11 @@ static void initialize(void)
 
 	if (config__read(&config))
 		return;
-	if (log__open(config.spool, config.session, false, &process_log))
-		return; /* there is no place to say so: the recorder finds no log */
-
+	err = log__open(config.spool, config.session, false, &process_log);
+	if (err) {
+		marker__tell_no_log(config.session, err);
+		return;
+	}
 	err = fork_page__init();
 	if (err) {
 		/* Without it a forked child would die at its first marker. */

@@ -61,6 +61,7 @@ static struct owner *forked_owner(void)
 {
 	int pid = (int)getpid();
 	int seen = atomic_load(&child_pid);
+	int err;
 
 	if (seen == pid)
 		return child.log ? &child : NULL;
@@ -74,7 +75,9 @@ static struct owner *forked_owner(void)
 	child.log = NULL;
 	memset(child.has_api, 0, sizeof(child.has_api));
 	atomic_store(&child.nr_launches, 0);
-	log__open(config->spool, config->session, true, &child.log);
+	err = log__open(config->spool, config->session, true, &child.log);
+	if (err)
+		marker__tell_no_log(config->session, err);
 	atomic_store(&child_pid, pid);
 	return child.log ? &child : NULL;
 }

@@ -39,6 +39,15 @@ EXPORT void perf_gpu_launch_forked(uint64_t session, uint64_t log_id,
 				   const void *const *frames, uint64_t nr_frames);
 
 /**
+ * marker__tell_no_log - the process is not recorded, and has no log to say so in
+ * @session: of the recording
+ * @err:     negative errno of opening the log
+ *
+ * Hits a marker as log 0, with the errno as the correlation id.
+ */
+void marker__tell_no_log(uint64_t session, int err);
+
+/**
  * fork_page__init - from here on, children can be told from this process
  *
  * Call once, before the first marker. Return: 0 or a negative errno, after which

@@ -142,6 +142,19 @@ static int write_broken(struct output *output)
 	return 0;
 }
 
+/* No launch: the process that hit the marker can't say anything in another way. */
+static int count_unlogged(struct output *output, const struct perfdata_sample *sample,
+			  const struct launch_event *launch)
+{
+	if (!output->counts.nr_unlogged++) {
+		output->counts.unlogged_pid = sample->pid;
+		output->counts.unlogged_errno = launch->correlation_id < INT_MAX
+							? (int)launch->correlation_id
+							: EINVAL;
+	}
+	return 0;
+}
+
 static int write_launch(struct output *output, struct perfdata_sample *sample,
 			const struct launch_event *launch)
 {
@@ -151,6 +164,8 @@ static int write_launch(struct output *output, struct perfdata_sample *sample,
 	} __attribute__((packed)) raw = {.launch = *launch};
 	int err;
 
+	if (!launch->log_id)
+		return count_unlogged(output, sample, launch);
 	sample->id = LAUNCH_EVENT_ID;
 	sample->raw = &raw;
 	sample->raw_bytes = sizeof(raw);

@@ -34,6 +34,9 @@ struct output_counts {
 	uint64_t nr_launches;
 	uint64_t nr_processes; /* that launched */
 	uint64_t nr_broken; /* records that no kernel of ours makes: left out */
+	uint64_t nr_unlogged; /* processes that could not open their log */
+	uint32_t unlogged_pid; /* the first of them */
+	int unlogged_errno; /* why it couldn't */
 	uint64_t bytes; /* of records */
 };
 

@@ -306,7 +306,7 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 		summary.scan = collection__scan(collection);
 		summary.library = rec->library;
 		summary__print(&summary);
-		*ret_is_whole = !summary.scan->nr_errors;
+		*ret_is_whole = !summary.scan->nr_errors && !summary.output.nr_unlogged;
 	}
 	collection__close(collection);
 	return err;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/summary.h"
 
+#include <string.h>
+
 #include "util/format.h"
 #include "util/log.h"
 
@@ -17,9 +19,20 @@ static void print_absence(const struct summary *summary)
 	pr_warning(
 		"no process initialized CUDA with our library in it: either cuInit() is "
 		"never called, or fails, or the program is set-uid, or has cleared "
-		"CUDA_INJECTION64_PATH, or runs as another user, or in a container "
-		"without %s",
+		"CUDA_INJECTION64_PATH, or runs in a container without %s",
 		summary->library);
+}
+
+static void print_unlogged(const struct output_counts *output)
+{
+	struct format_buf count;
+
+	pr_err("%s %s not recorded (pid %u%s): a log can't be made beside the output: "
+	       "%s; does it run as another user, or in another root folder?",
+	       format__count(output->nr_unlogged, &count),
+	       plural(output->nr_unlogged, "process is", "processes are"),
+	       output->unlogged_pid, output->nr_unlogged == 1 ? "" : " and others",
+	       strerror(output->unlogged_errno));
 }
 
 static void print_losses(const struct summary *summary)
@@ -66,12 +79,14 @@ void summary__print(const struct summary *summary)
 	struct format_buf launches, processes;
 
 	log_scan__print(summary->scan);
+	if (output->nr_unlogged)
+		print_unlogged(output);
 	if (summary->logs.nr_empty_logs)
 		pr_warning("%s %s ended before GPU records were written: a crash loses "
 			   "those of its last second",
 			   format__count(summary->logs.nr_empty_logs, &launches),
 			   plural(summary->logs.nr_empty_logs, "process", "processes"));
-	else if (!summary->logs.nr_logs)
+	else if (!summary->logs.nr_logs && !output->nr_unlogged)
 		print_absence(summary);
 	print_losses(summary);
 

@@ -104,6 +104,16 @@ expect "the others are there" 900 "$(kernels)"
 check_status "a device that isn't there" 1 run_fake env FAKE_CUDA_NO_DEVICE=1 \
 	"$PERF_GPU" record "$WORKLOADS/launches"
 
+# Another user can't write beside the output: said by the marker, for want of a log.
+chmod 755 "$TMP"
+# shellcheck disable=SC2016 # for the inner shell
+check_status "one process of two runs as another user" 1 record bash -c '
+	"$1" -n 10
+	setpriv --reuid 65534 --clear-groups "$1" -n 20' - "$WORKLOADS/launches"
+expect_match "which is told" \
+	"1 process is not recorded \(pid [0-9]+\): a log can't be made .*: Permission denied" "$(cat err)"
+expect "the other is recorded" 10 "$(launches)"
+
 # --- many ------------------------------------------------------------------------------
 
 if [ -x "$WORKLOADS/truth_shared" ]; then

@@ -178,7 +178,7 @@ TEST(a_sample_of_the_kernels_keeps_its_callchain)
 TEST(what_no_user_code_has_as_an_address_ends_the_chain)
 {
 	const struct ring_frames from = {
-		.launch = {.nr_frames = 3},
+		.launch = {.nr_frames = 3, .event = some_launch},
 		.frames = {0x400100, PERF_CONTEXT_KERNEL, 0x400200},
 	};
 	struct perfdata_sample sample;
@@ -243,6 +243,24 @@ TEST(a_sample_that_ends_early_is_a_broken_record)
 	}
 	CHECK_EQ(output__counts(f.output).nr_launches, 0);
 	CHECK(output__counts(f.output).nr_broken > 0);
+	close_fixture(&f);
+}
+
+TEST(a_process_without_a_log_is_counted_and_no_launch)
+{
+	const struct ring_frames from = {
+		.launch = {.pid = 10, .event = {.log_id = 0, .correlation_id = EACCES}},
+	};
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(0)), 0);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(0)), 0);
+	CHECK_EQ(output__counts(f.output).nr_unlogged, 2);
+	CHECK_EQ(output__counts(f.output).unlogged_pid, 10);
+	CHECK_EQ(output__counts(f.output).unlogged_errno, EACCES);
+	CHECK_EQ(output__counts(f.output).nr_launches, 0);
+	CHECK(!next_record(&f));
 	close_fixture(&f);
 }
 
