@@ -6,6 +6,10 @@
  *   log            = block, block, ...
  *   perf.data.gpu  = the blocks of every log of a recording, one log after
  *                    the other, then one block written by the recorder
+ *   launch log     = block, block, ...: with --stacks process, what is otherwise
+ *                    said to the kernel: launches and their stacks, and what is
+ *                    mapped where. A second file of the process, with the log id
+ *                    of the first; the recorder makes perf.data of it.
  *
  *   block          +--------------------------------------------------+
  *                  | struct gpu_log_block (32 bytes)                  |
@@ -66,6 +70,12 @@ enum gpu_log_type {
 	GPU_LOG_MESSAGE = 9,
 	GPU_LOG_RECORDER = 10,
 	GPU_LOG_END = 11,
+	/* of a launch log */
+	GPU_LOG_STACK = 12,
+	GPU_LOG_TIME = 13,
+	GPU_LOG_LAUNCH = 14,
+	GPU_LOG_THREAD = 15,
+	GPU_LOG_MAP = 16,
 };
 
 struct gpu_log_record {
@@ -218,6 +228,86 @@ struct gpu_log_end {
 };
 
 _Static_assert(sizeof(struct gpu_log_end) == 24, "on disk");
+
+/*
+ * Frames of a stack that are no code, among its return addresses: addresses that no
+ * process has, neither on x86-64 (they are not canonical) nor on arm64.
+ */
+#define GPU_LOG_FRAME_KIND(frame) ((frame) >> 56)
+#define GPU_LOG_FRAME_ADDRESS	  0 /* a return address */
+/* The stack goes on, but could not be walked: always the outermost frame. */
+#define GPU_LOG_FRAME_TRUNCATED 2
+/*
+ * A function of Python's: bits 16 to 55 are the id of its code, bits 0 to 15 the
+ * line that is executed, counted from the line of its definition.
+ */
+#define GPU_LOG_FRAME_PYTHON 3
+
+/*
+ * A stack of one thread's, below one API function: launches that are alike in these
+ * share it. tid is part of it so that launches need not have it.
+ */
+struct gpu_log_stack {
+	struct gpu_log_record rec;
+	uint32_t stack; /* id */
+	uint32_t tid; /* as the process itself sees it */
+	uint32_t api; /* GPU_LOG_API_ID() */
+	uint32_t nr_frames;
+	uint32_t pad;
+	uint64_t frames[]; /* leaf first; see GPU_LOG_FRAME_KIND() */
+};
+
+_Static_assert(sizeof(struct gpu_log_stack) == 24, "on disk");
+
+/* What the times of launches are counted from, up to the next such record. */
+struct gpu_log_time {
+	struct gpu_log_record rec;
+	uint32_t pad;
+	uint64_t time_ns;
+};
+
+_Static_assert(sizeof(struct gpu_log_time) == 16, "on disk");
+
+/*
+ * A launch. Those of several threads may stand a little out of order; a launch log
+ * begins with a GPU_LOG_TIME behind its GPU_LOG_PROCESS.
+ */
+struct gpu_log_launch {
+	struct gpu_log_record rec;
+	uint32_t stack;
+	uint64_t correlation_id; /* as gpu_log_kernel has it */
+	int32_t offset_ns; /* from the time above; may be negative */
+	uint32_t cpu;
+};
+
+_Static_assert(sizeof(struct gpu_log_launch) == 24, "on disk");
+
+/* A thread's name from here on; before its first launch. */
+struct gpu_log_thread {
+	struct gpu_log_record rec;
+	uint32_t tid;
+	uint64_t time_ns;
+	char comm[16]; /* NUL-terminated */
+};
+
+_Static_assert(sizeof(struct gpu_log_thread) == 32, "on disk");
+
+/* An executable mapping, as /proc/PID/maps has it, from here on. */
+struct gpu_log_map {
+	struct gpu_log_record rec;
+	uint32_t prot; /* PROT_* */
+	uint64_t time_ns;
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t offset; /* in the file */
+	uint64_t inode;
+	uint32_t major, minor;
+	uint32_t is_shared; /* MAP_SHARED; else MAP_PRIVATE */
+	uint32_t nr_bytes; /* of path, without the NUL that follows and pads to 8 */
+	char path[]; /* "" for anonymous memory, "[vdso]", ... */
+};
+
+_Static_assert(sizeof(struct gpu_log_map) == 64, "on disk");
 
 /**
  * gpu_log_widen - a 32-bit correlation id as a 64-bit one
