@@ -3,49 +3,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "block_file.h"
 #include "intern.h"
 
-/* A payload that the reader must take whole, and a tenth of a second of kernels */
-#define PAYLOAD_BYTES (256u << 10)
 #define MESSAGE_BYTES 1024
-/*
- * Ours stays out of the low numbers: 0 to 2 the program may have closed and print
- * to all the same, and the next ones it may expect for files of its own.
- */
-#define LOWEST_FD 100
 
 struct log {
 	pthread_mutex_t mutex; /* of everything below */
-	char path[PATH_MAX + 64];
-	int fd;
-	dev_t dev; /* by these the file is known ... */
-	ino_t ino;
-	off_t file_bytes; /* of whole blocks in it */
-	bool is_abandoned; /* the recorder has removed the file */
+	struct block_file *file;
 	bool is_stuck; /* the last write failed: no other try before the next flush */
-	uint32_t payload_bytes;
 	uint64_t nr_kernels;
 	uint64_t nr_lost[GPU_LOG_LOSS_UNFINISHED + 1];
 	struct intern strings;
 	struct intern shapes;
 	struct gpu_log_process process;
-	/* What is written at once */
-	struct gpu_log_block block;
-	unsigned char payload[PAYLOAD_BYTES];
+	struct block block;
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -56,115 +38,15 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/*
- * write(2) past RLIMIT_FSIZE raises SIGXFSZ, which would kill the target: it is
- * blocked around the write, and taken back if it was ours.
- */
-static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offset)
-{
-	sigset_t xfsz, before, pending;
-	bool was_pending;
-	ssize_t ret;
-	int err;
-
-	sigemptyset(&xfsz);
-	sigaddset(&xfsz, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &xfsz, &before);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGXFSZ);
-
-	do {
-		ret = pwrite(fd, data, bytes, offset);
-	} while (ret < 0 && errno == EINTR);
-	err = errno;
-
-	if (ret < 0 && err == EFBIG && !was_pending) {
-		const struct timespec at_once = {};
-
-		sigtimedwait(&xfsz, NULL, &at_once);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = err;
-	return ret;
-}
-
-static int open_file(const char *path, int flags)
-{
-	int low, fd, err;
-
-	low = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	if (low < 0)
-		return -errno;
-	fd = fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
-	if (fd < 0) /* the process may have fewer */
-		fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (fd < 0 && low > STDERR_FILENO)
-		return low;
-	err = fd < 0 ? -errno : 0;
-	close(low);
-	return err ? err : fd;
-}
-
-static bool is_file(const struct log *log, int fd, struct stat *st)
-{
-	return !fstat(fd, st) && st->st_dev == log->dev && st->st_ino == log->ino;
-}
-
-/*
- * A program may close every descriptor that it doesn't know, as daemons do, and
- * open a file of its own by the number of ours: that one isn't ours to write to.
- * Return: 0 or -errno; -ENOENT if the log is in no folder any more.
- */
-static int log__find_file(struct log *log)
-{
-	struct stat st;
-
-	if (!is_file(log, log->fd, &st)) {
-		int fd = open_file(log->path, 0);
-
-		if (fd < 0)
-			return fd;
-		if (!is_file(log, fd, &st)) {
-			close(fd);
-			return -ESTALE;
-		}
-		log->fd = fd;
-	}
-	return st.st_nlink ? 0 : -ENOENT;
-}
-
-/* Write the block, whole or not at all. 0 or -errno, after which it is kept. */
+/* Write the block. 0 or -errno, after which it is kept. */
 static int log__write_block(struct log *log)
 {
-	const size_t bytes = sizeof(log->block) + log->payload_bytes;
-	const unsigned char *start = (const unsigned char *)&log->block;
-	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
-	ssize_t ret;
 	int err;
 
-	if (!log->payload_bytes)
-		return 0;
 	if (log->is_stuck)
 		return -EAGAIN;
-	log->block.payload_bytes = log->payload_bytes;
-	log->block.crc32 = (uint32_t)crc32(0, start + skip, (uInt)(bytes - skip));
-
-	err = log__find_file(log);
-	log->is_abandoned = err == -ENOENT;
-	if (err)
-		goto out;
-	ret = write_quietly(log->fd, &log->block, bytes, log->file_bytes);
-	if (ret == (ssize_t)bytes) {
-		log->file_bytes += ret;
-		log->payload_bytes = 0;
-		return 0;
-	}
-	err = ret < 0 ? -errno : -ENOSPC;
-	/* The next try overwrites half a block; if none comes, it must not be there. */
-	if (ret > 0 && ftruncate(log->fd, log->file_bytes))
-		err = -errno;
-out:
-	log->is_stuck = true;
+	err = block_file__write(log->file, &log->block);
+	log->is_stuck = err;
 	return err;
 }
 
@@ -174,16 +56,10 @@ out:
  */
 static void *log__reserve(struct log *log, enum gpu_log_type type, size_t size)
 {
-	struct gpu_log_record *record;
+	void *record = block__reserve(&log->block, type, size);
 
-	size = (size + 7) & ~(size_t)7;
-	if (log->payload_bytes + size > PAYLOAD_BYTES && log__write_block(log))
-		return NULL;
-	record = (struct gpu_log_record *)(log->payload + log->payload_bytes);
-	memset(record, 0, size);
-	record->type = (uint16_t)type;
-	record->size = (uint16_t)size;
-	log->payload_bytes += (uint32_t)size;
+	if (!record && !log__write_block(log))
+		record = block__reserve(&log->block, type, size);
 	return record;
 }
 
@@ -271,35 +147,34 @@ static void read_comm(char *comm, size_t size)
 	close(fd);
 }
 
+/* Random, unique, never 0 */
+static uint64_t make_id(void)
+{
+	uint64_t id;
+
+	do {
+		if (getrandom(&id, sizeof(id), 0) < 0)
+			id = now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40;
+	} while (!id);
+	return id;
+}
+
 int log__open(const char *spool, uint64_t session, bool is_forked, struct log **ret)
 {
-	struct stat st;
+	const uint64_t log_id = make_id();
 	struct log *log;
 	int err;
 
 	log = calloc(1, sizeof(*log));
 	if (!log)
 		return -ENOMEM;
-	pthread_mutex_init(&log->mutex, NULL);
-	log->block.magic = GPU_LOG_MAGIC;
-	log->block.version = GPU_LOG_VERSION;
-	log->block.session = session;
-	do {
-		if (getrandom(&log->block.log_id, sizeof(log->block.log_id), 0) < 0)
-			log->block.log_id = now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid()
-									     << 40;
-	} while (!log->block.log_id);
-
-	snprintf(log->path, sizeof(log->path), "%s/%d-%016llx.gpulog", spool,
-		 (int)getpid(), (unsigned long long)log->block.log_id);
-	log->fd = open_file(log->path, O_CREAT | O_EXCL);
-	if (log->fd < 0 || fstat(log->fd, &st)) {
-		err = log->fd < 0 ? log->fd : -errno;
-		goto out;
+	err = block_file__open(spool, log_id, ".gpulog", &log->file);
+	if (err) {
+		free(log);
+		return err;
 	}
-	log->dev = st.st_dev;
-	log->ino = st.st_ino;
-
+	pthread_mutex_init(&log->mutex, NULL);
+	block__init(&log->block, session, log_id);
 	log->process = (struct gpu_log_process){
 		.pid = (uint32_t)getpid(),
 		.ppid = (uint32_t)getppid(),
@@ -312,16 +187,11 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 	log__write_block(log);
 	*ret = log;
 	return 0;
-out:
-	if (log->fd >= 0)
-		close(log->fd);
-	free(log);
-	return err;
 }
 
 uint64_t log__id(const struct log *log)
 {
-	return log->block.log_id;
+	return log->block.header.log_id;
 }
 
 void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver)
@@ -420,7 +290,7 @@ bool log__is_abandoned(struct log *log)
 	bool is_abandoned;
 
 	pthread_mutex_lock(&log->mutex);
-	is_abandoned = log->is_abandoned;
+	is_abandoned = block_file__is_abandoned(log->file);
 	pthread_mutex_unlock(&log->mutex);
 	return is_abandoned;
 }

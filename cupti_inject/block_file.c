@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "block_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/*
+ * Ours stays out of the low numbers: 0 to 2 the program may have closed and print
+ * to all the same, and the next ones it may expect for files of its own.
+ */
+#define LOWEST_FD 100
+
+struct block_file {
+	char path[PATH_MAX + 64];
+	int fd;
+	dev_t dev; /* by these the file is known ... */
+	ino_t ino;
+	off_t bytes; /* of whole blocks in it */
+	bool is_abandoned;
+};
+
+void block__init(struct block *block, uint64_t session, uint64_t log_id)
+{
+	block->header = (struct gpu_log_block){
+		.magic = GPU_LOG_MAGIC,
+		.version = GPU_LOG_VERSION,
+		.log_id = log_id,
+		.session = session,
+	};
+}
+
+void *block__reserve(struct block *block, enum gpu_log_type type, size_t size)
+{
+	struct gpu_log_record *record;
+
+	size = (size + 7) & ~(size_t)7;
+	if (block->header.payload_bytes + size > sizeof(block->payload))
+		return NULL;
+	record = (struct gpu_log_record *)(block->payload + block->header.payload_bytes);
+	memset(record, 0, size);
+	record->type = (uint16_t)type;
+	record->size = (uint16_t)size;
+	block->header.payload_bytes += (uint32_t)size;
+	return record;
+}
+
+/*
+ * write(2) past RLIMIT_FSIZE raises SIGXFSZ, which would kill the target: it is
+ * blocked around the write, and taken back if it was ours.
+ */
+static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offset)
+{
+	sigset_t xfsz, before, pending;
+	bool was_pending;
+	ssize_t ret;
+	int err;
+
+	sigemptyset(&xfsz);
+	sigaddset(&xfsz, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &xfsz, &before);
+	sigpending(&pending);
+	was_pending = sigismember(&pending, SIGXFSZ);
+
+	do {
+		ret = pwrite(fd, data, bytes, offset);
+	} while (ret < 0 && errno == EINTR);
+	err = errno;
+
+	if (ret < 0 && err == EFBIG && !was_pending) {
+		const struct timespec at_once = {};
+
+		sigtimedwait(&xfsz, NULL, &at_once);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return ret;
+}
+
+static int open_file(const char *path, int flags)
+{
+	int low, fd, err;
+
+	low = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	if (low < 0)
+		return -errno;
+	fd = fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
+	if (fd < 0) /* the process may have fewer */
+		fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd < 0 && low > STDERR_FILENO)
+		return low;
+	err = fd < 0 ? -errno : 0;
+	close(low);
+	return err ? err : fd;
+}
+
+static bool is_file(const struct block_file *file, int fd, struct stat *st)
+{
+	return !fstat(fd, st) && st->st_dev == file->dev && st->st_ino == file->ino;
+}
+
+/*
+ * A program may close every descriptor that it doesn't know, as daemons do, and
+ * open a file of its own by the number of ours: that one isn't ours to write to.
+ * Return: 0 or -errno; -ENOENT if the file is in no folder any more.
+ */
+static int block_file__find(struct block_file *file)
+{
+	struct stat st;
+
+	if (!is_file(file, file->fd, &st)) {
+		int fd = open_file(file->path, 0);
+
+		if (fd < 0)
+			return fd;
+		if (!is_file(file, fd, &st)) {
+			close(fd);
+			return -ESTALE;
+		}
+		file->fd = fd;
+	}
+	return st.st_nlink ? 0 : -ENOENT;
+}
+
+int block_file__write(struct block_file *file, struct block *block)
+{
+	const size_t bytes = sizeof(block->header) + block->header.payload_bytes;
+	const unsigned char *start = (const unsigned char *)block;
+	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
+	ssize_t ret;
+	int err;
+
+	if (!block->header.payload_bytes)
+		return 0;
+	block->header.crc32 = (uint32_t)crc32(0, start + skip, (uInt)(bytes - skip));
+
+	err = block_file__find(file);
+	file->is_abandoned = err == -ENOENT;
+	if (err)
+		return err;
+	ret = write_quietly(file->fd, block, bytes, file->bytes);
+	if (ret == (ssize_t)bytes) {
+		file->bytes += ret;
+		block->header.payload_bytes = 0;
+		return 0;
+	}
+	err = ret < 0 ? -errno : -ENOSPC;
+	/* The next try overwrites half a block; if none comes, it must not be there. */
+	if (ret > 0 && ftruncate(file->fd, file->bytes))
+		err = -errno;
+	return err;
+}
+
+int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
+		     struct block_file **ret)
+{
+	struct block_file *file;
+	struct stat st;
+	int err;
+
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	snprintf(file->path, sizeof(file->path), "%s/%d-%016llx%s", spool, (int)getpid(),
+		 (unsigned long long)log_id, suffix);
+	file->fd = open_file(file->path, O_CREAT | O_EXCL);
+	if (file->fd < 0 || fstat(file->fd, &st)) {
+		err = file->fd < 0 ? file->fd : -errno;
+		if (file->fd >= 0)
+			close(file->fd);
+		free(file);
+		return err;
+	}
+	file->dev = st.st_dev;
+	file->ino = st.st_ino;
+	*ret = file;
+	return 0;
+}
+
+bool block_file__is_abandoned(const struct block_file *file)
+{
+	return file->is_abandoned;
+}
