@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "marker.h"
-#include "unwind.h"
+#include "stack.h"
 
 /* Callback ids that are asked for: a later CUPTI has more than our header. */
 #define MAX_CBIDS 2048
@@ -116,29 +116,43 @@ static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name);
 }
 
+/* Walk the stack, and tell the recorder of it. */
+static void carry(const struct owner *owner, uint32_t api, uint64_t key, bool is_forked)
+{
+	uint64_t frames[STACK_MAX_FRAMES], nr_frames = 0;
+
+	/* Locks of libunwind's may be held in a forked child, by nobody who is there. */
+	if (config->unwind && !is_forked)
+		nr_frames = stack__walk(frames);
+	if (is_forked || !config->has_quick_nop5)
+		perf_gpu_launch_forked(config->session, log__id(owner->log), key, api,
+				       frames, nr_frames);
+	else
+		perf_gpu_launch(config->session, log__id(owner->log), key, api, frames,
+				nr_frames);
+}
+
+void launch__emit(uint32_t api, uint64_t key)
+{
+	bool is_forked = fork_page__is_forked();
+	struct owner *owner = is_forked ? forked_owner() : &self;
+
+	if (owner)
+		carry(owner, api, key, is_forked);
+}
+
 static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 		      const CUpti_CallbackData *call)
 {
-	void *frames[UNWIND_MAX_FRAMES];
 	bool is_forked = fork_page__is_forked();
 	struct owner *owner = is_forked ? forked_owner() : &self;
-	uint32_t api = GPU_LOG_API_ID(domain, cbid);
-	uint64_t correlation_id, nr_frames = 0;
 
 	if (!owner)
 		return;
-	correlation_id = note_correlation(call->correlationId);
 	tell_api(owner, domain, cbid, call->functionName);
-	if (config->unwind && !is_forked)
-		nr_frames = unwind__frames(frames);
 	atomic_fetch_add_explicit(&owner->nr_launches, 1, memory_order_relaxed);
-	if (is_forked || !config->has_quick_nop5)
-		perf_gpu_launch_forked(config->session, log__id(owner->log),
-				       correlation_id, api, (const void *const *)frames,
-				       nr_frames);
-	else
-		perf_gpu_launch(config->session, log__id(owner->log), correlation_id, api,
-				(const void *const *)frames, nr_frames);
+	carry(owner, GPU_LOG_API_ID(domain, cbid), note_correlation(call->correlationId),
+	      is_forked);
 }
 
 static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,

@@ -39,6 +39,15 @@ void launch__unsubscribe(void);
  */
 unsigned int launch__enable(bool on);
 
+/**
+ * launch__emit - walk the calling thread's stack, and hand it to the recorder
+ * @api: GPU_LOG_API_ID() of what is happening
+ * @key: what it is found by later: of a launch, the correlation id
+ *
+ * Counts nothing. For callbacks of CUPTI's, on any thread, in a forked child too.
+ */
+void launch__emit(uint32_t api, uint64_t key);
+
 /* CUPTI's 32-bit correlation id, widened by what this process has launched. */
 uint64_t launch__widen(uint32_t correlation_id);
 

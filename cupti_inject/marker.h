@@ -33,10 +33,10 @@
  * @nr_frames:      how many
  */
 EXPORT void perf_gpu_launch(uint64_t session, uint64_t log_id, uint64_t correlation_id,
-			    uint32_t api, const void *const *frames, uint64_t nr_frames);
+			    uint32_t api, const uint64_t *frames, uint64_t nr_frames);
 EXPORT void perf_gpu_launch_forked(uint64_t session, uint64_t log_id,
 				   uint64_t correlation_id, uint32_t api,
-				   const void *const *frames, uint64_t nr_frames);
+				   const uint64_t *frames, uint64_t nr_frames);
 
 /**
  * marker__tell_no_log - the process is not recorded, and has no log to say so in
