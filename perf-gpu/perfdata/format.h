@@ -127,8 +127,17 @@ struct perfdata_mmap2 {
 	uint32_t pid, tid;
 	uint64_t addr, bytes;
 	uint64_t pgoff; /* in the file, bytes */
-	uint32_t major, minor;
-	uint64_t inode, inode_generation;
+	union {
+		struct {
+			uint32_t major, minor;
+			uint64_t inode, inode_generation;
+		};
+		struct { /* with PERF_RECORD_MISC_MMAP_BUILD_ID */
+			uint8_t build_id_bytes;
+			uint8_t reserved[3];
+			uint8_t build_id[PERFDATA_BUILD_ID_MAX_BYTES];
+		};
+	};
 	uint32_t prot, flags;
 	char path[]; /* NUL-terminated, padded to 8 */
 };

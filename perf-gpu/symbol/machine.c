@@ -2,16 +2,13 @@
 /*
  * Replays the side-band of a perf.data into address spaces and thread names.
  *
- *   machine ── processes by pid ── maps (shared after a fork until one side
- *      │                                 changes them: a fork costs nothing)
+ *   machine ── processes by pid ── maps
  *      ├────── threads by (pid, tid) ── name
  *      └────── dsos by path ── dso, one for all processes; anonymous memory has
  *               and build id   one per process, since its names come from there
  *
- * Invariants: a process's maps are sorted and don't overlap, since a new one
- * cuts what it covers, as the kernel's mmap does. Nothing is dropped on EXIT:
- * samples of the last moments may follow, and who gets the pid next begins with
- * FORK, which replaces the maps.
+ * Nothing is dropped on EXIT: samples of the last moments may follow, and who
+ * gets the pid next begins with FORK, which replaces the maps.
  *
  * One thread.
  */
@@ -21,14 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "perfdata/format.h"
 #include "symbol/machine.h"
 #include "symbol/symbol_files.h"
-
-struct maps {
-	unsigned int nr_users;
-	size_t nr, capacity;
-	struct map *entries;
-};
 
 struct process {
 	uint32_t pid; /* first: key */
@@ -64,25 +56,6 @@ struct record_mmap {
 	char filename[];
 };
 
-struct record_mmap2 {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	union {
-		struct {
-			uint32_t major, minor;
-			uint64_t inode, generation;
-		};
-		struct { /* with PERF_RECORD_MISC_MMAP_BUILD_ID */
-			uint8_t build_id_bytes;
-			uint8_t reserved[3];
-			uint8_t build_id[BUILD_ID_MAX_BYTES];
-		};
-	};
-	uint32_t prot, flags;
-	char filename[];
-};
-
 struct record_comm {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -96,7 +69,6 @@ struct record_fork {
 };
 
 _Static_assert(sizeof(struct record_mmap) == 40, "perf_event.h");
-_Static_assert(sizeof(struct record_mmap2) == 72, "perf_event.h");
 _Static_assert(sizeof(struct record_comm) == 16, "perf_event.h");
 _Static_assert(sizeof(struct record_fork) == 32, "perf_event.h");
 
@@ -127,14 +99,6 @@ static int dso_node__compare(const void *a, const void *b)
 
 	order = order ? order : strcmp(x->path, y->path);
 	return order ? order : memcmp(x->id.bytes, y->id.bytes, sizeof(x->id.bytes));
-}
-
-static void maps__put(struct maps *maps)
-{
-	if (!maps || --maps->nr_users)
-		return;
-	free(maps->entries);
-	free(maps);
 }
 
 static void process__delete(void *node)
@@ -193,98 +157,6 @@ int machine__set_build_id(struct machine *machine, const char *path,
 size_t machine__nr_stale_files(const struct machine *machine)
 {
 	return symbol_files__nr_stale(machine->files);
-}
-
-/* Maps */
-
-static int maps__reserve(struct maps *maps, size_t nr)
-{
-	size_t capacity = maps->capacity ? maps->capacity : 16;
-	struct map *entries;
-
-	if (nr <= maps->capacity)
-		return 0;
-	while (capacity < nr)
-		capacity *= 2;
-	entries = reallocarray(maps->entries, capacity, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	maps->entries = entries;
-	maps->capacity = capacity;
-	return 0;
-}
-
-/* Index of the first map that ends behind @address; nr if there is none. */
-static size_t maps__lower_bound(const struct maps *maps, uint64_t address)
-{
-	size_t low = 0, high = maps->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->entries[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/* Replace what lies in the new map's range; what sticks out of it stays. */
-static int maps__insert(struct maps *maps, const struct map *new)
-{
-	size_t first = maps__lower_bound(maps, new->start);
-	size_t behind = first, nr_kept = 0, nr;
-	struct map kept[3];
-
-	while (behind < maps->nr && maps->entries[behind].start < new->end)
-		behind++;
-
-	if (first < behind && maps->entries[first].start < new->start) {
-		kept[nr_kept] = maps->entries[first];
-		kept[nr_kept++].end = new->start;
-	}
-	kept[nr_kept++] = *new;
-	if (first < behind && maps->entries[behind - 1].end > new->end) {
-		const struct map *last = &maps->entries[behind - 1];
-
-		kept[nr_kept] = *last;
-		kept[nr_kept].pgoff += new->end - last->start;
-		kept[nr_kept++].start = new->end;
-	}
-
-	nr = maps->nr - (behind - first) + nr_kept;
-	if (maps__reserve(maps, nr))
-		return -ENOMEM;
-	memmove(maps->entries + first + nr_kept, maps->entries + behind,
-		(maps->nr - behind) * sizeof(*maps->entries));
-	memcpy(maps->entries + first, kept, nr_kept * sizeof(*kept));
-	maps->nr = nr;
-	return 0;
-}
-
-/* Make process->maps its own: nobody else sees what is written to it next. */
-static int process__unshare_maps(struct process *process)
-{
-	struct maps *shared = process->maps, *own;
-
-	if (shared && shared->nr_users == 1)
-		return 0;
-	own = calloc(1, sizeof(*own));
-	if (!own)
-		return -ENOMEM;
-	own->nr_users = 1;
-	if (shared && shared->nr) {
-		if (maps__reserve(own, shared->nr)) {
-			maps__put(own);
-			return -ENOMEM;
-		}
-		memcpy(own->entries, shared->entries, shared->nr * sizeof(*own->entries));
-		own->nr = shared->nr;
-	}
-	maps__put(shared);
-	process->maps = own;
-	return 0;
 }
 
 /* Finding and making what the records name */
@@ -406,10 +278,9 @@ static int machine__add_map(struct machine *machine, const struct record_mmap *m
 		map.pgoff = map.start;
 
 	process = machine__get_process(machine, mmap->pid);
-	if (!process || process__unshare_maps(process) ||
-	    machine__get_dso(machine, path, mmap->pid, id, &map.dso))
+	if (!process || machine__get_dso(machine, path, mmap->pid, id, &map.dso))
 		return -ENOMEM;
-	return maps__insert(process->maps, &map);
+	return maps__insert(&process->maps, &map);
 }
 
 /* Maps of the kernel itself or of a guest are no process's. */
@@ -436,7 +307,7 @@ static int machine__process_mmap(struct machine *machine,
 static int machine__process_mmap2(struct machine *machine,
 				  const struct perf_event_header *record)
 {
-	const struct record_mmap2 *mmap2 = (const void *)record;
+	const struct perfdata_mmap2 *mmap2 = (const void *)record;
 	struct build_id id = {0};
 
 	if (record->size < sizeof(*mmap2))
@@ -491,11 +362,8 @@ static int machine__process_fork(struct machine *machine,
 		child->maps = NULL;
 		parent = machine__find_process(machine, fork->ppid);
 		/* FORK_EXEC: made up by perf for what it found running. */
-		if (parent && parent->maps &&
-		    !(record->misc & PERF_RECORD_MISC_FORK_EXEC)) {
-			child->maps = parent->maps;
-			child->maps->nr_users++;
-		}
+		if (parent && !(record->misc & PERF_RECORD_MISC_FORK_EXEC))
+			child->maps = maps__share(parent->maps);
 	}
 	return machine__set_comm(machine, fork->pid, fork->tid,
 				 machine__comm(machine, fork->ppid, fork->ptid));
@@ -523,14 +391,8 @@ const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
 				    uint64_t ip)
 {
 	const struct process *process = machine__find_process(machine, pid);
-	size_t i;
 
-	if (!process || !process->maps)
-		return NULL;
-	i = maps__lower_bound(process->maps, ip);
-	if (i == process->maps->nr || process->maps->entries[i].start > ip)
-		return NULL;
-	return &process->maps->entries[i];
+	return process ? maps__find(process->maps, ip) : NULL;
 }
 
 const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid)

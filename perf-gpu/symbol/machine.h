@@ -14,14 +14,9 @@
 
 #include "symbol/build_id.h"
 #include "symbol/dso.h"
+#include "symbol/maps.h"
 
 struct machine;
-
-struct map {
-	uint64_t start, end; /* addresses, end excluded */
-	uint64_t pgoff; /* offset of start in the file, bytes */
-	struct dso *dso; /* never NULL; owned by the machine */
-};
 
 /**
  * machine__new - a machine without a process
