@@ -18,7 +18,7 @@ struct probe_result {
 	char library[2 * PATH_MAX]; /* "": the self-test only */
 	bool has_probe, has_rings;
 	struct probe_facts facts;
-	struct probe_failure failure;
+	struct failure failure;
 };
 
 static int ignore_frames(void *ctx, const void *data, size_t bytes)
@@ -54,8 +54,10 @@ static int try_probe(void *shared)
 	result->facts = *probe__facts(probe);
 	result->has_probe = true;
 	err = frame_ring__open(probe__frame_rings_fd(probe), frame_ring__bytes(0),
-			       ignore_frames, NULL, &ring);
-	if (!err) {
+			       ignore_frames, NULL, &ring, &result->failure);
+	if (err) {
+		failure__print(&result->failure);
+	} else {
 		result->has_rings = true;
 		frame_ring__close(ring);
 	}
@@ -67,12 +69,15 @@ static int try_sideband(void *unused)
 {
 	struct perf_event_attr attr;
 	struct sideband *sideband;
+	struct failure failure;
 	int err;
 
 	(void)unused;
 	sideband_event__init(&stack, &attr);
-	err = sideband__open(getpid(), &attr, ignore_event, NULL, &sideband);
-	if (!err)
+	err = sideband__open(getpid(), &attr, ignore_event, NULL, &sideband, &failure);
+	if (err)
+		failure__print(&failure);
+	else
 		sideband__close(sideband);
 	return err;
 }
@@ -91,8 +96,10 @@ static void report_probe(struct report *report, const struct probe_result *resul
 				     : "1-byte nop");
 	} else {
 		report__line(report, VERDICT_FAIL, "uprobes", "%s",
-			     *result->failure.text ? result->failure.text
-						   : trial__error(trial));
+			     *result->failure.why ? result->failure.why
+						  : trial__error(trial));
+		if (*result->failure.advice)
+			report__mend(report, "%s", result->failure.advice);
 	}
 }
 

@@ -88,7 +88,7 @@ out:
 }
 
 int frame_ring__open(int map_fd, uint32_t bytes, frame_handler_fn *handle, void *ctx,
-		     struct frame_ring **ret)
+		     struct frame_ring **ret, struct failure *failure)
 {
 	struct frame_ring *ring;
 	int err = -ENOMEM;
@@ -105,8 +105,9 @@ int frame_ring__open(int map_fd, uint32_t bytes, frame_handler_fn *handle, void 
 	*ret = ring;
 	return 0;
 out:
-	pr_err("can't make ring buffers of %u KiB for each CPU: %s; try a smaller -m",
-	       bytes >> 10, strerror(-err));
+	failure__set(failure, err, "try a smaller -m",
+		     "can't make ring buffers of %u KiB for each CPU: %s", bytes >> 10,
+		     strerror(-err));
 	frame_ring__close(ring);
 	return err;
 }

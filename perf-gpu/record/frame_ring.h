@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/failure.h"
+
 struct frame_ring;
 
 /*
@@ -29,11 +31,12 @@ uint32_t frame_ring__bytes(size_t nr_pages);
  * @bytes:  of each ring, of frame_ring__bytes()
  * @handle: gets each record, with @ctx
  * @ret:    released by frame_ring__close(); written on success only
+ * @failure: written on failure only; nothing is printed
  *
- * Return: 0 or a negative errno, printed.
+ * Return: 0 or a negative errno.
  */
 int frame_ring__open(int map_fd, uint32_t bytes, frame_handler_fn *handle, void *ctx,
-		     struct frame_ring **ret);
+		     struct frame_ring **ret, struct failure *failure);
 
 /* Becomes readable when the program wakes the reader. */
 int frame_ring__fd(const struct frame_ring *ring);

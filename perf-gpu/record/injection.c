@@ -44,17 +44,15 @@ static __attribute__((format(printf, 2, 3))) void add(struct injection *injectio
 	va_end(args);
 }
 
-int injection__init(const char *library, const struct spool *spool, uint64_t session,
-		    enum call_graph call_graph, const struct probe_facts *facts,
-		    struct injection *ret)
+int injection__init(const struct injection_config *config, struct injection *ret)
 {
 	struct injection injection = {};
 
-	add(&injection, INJECTION_VARIABLE "=%s", library);
-	add(&injection, "PERF_GPU_SPOOL=%s", spool->path);
-	add(&injection, "PERF_GPU_SESSION=%016llx", (unsigned long long)session);
-	add(&injection, "PERF_GPU_CALL_GRAPH=%s", call_graph_names[call_graph]);
-	add(&injection, "PERF_GPU_MARKER=%s", facts->is_quick_nop5 ? "nop5" : "nop1");
+	add(&injection, INJECTION_VARIABLE "=%s", config->library);
+	add(&injection, "PERF_GPU_SPOOL=%s", config->spool);
+	add(&injection, "PERF_GPU_SESSION=%016llx", (unsigned long long)config->session);
+	add(&injection, "PERF_GPU_CALL_GRAPH=%s", call_graph_names[config->call_graph]);
+	add(&injection, "PERF_GPU_MARKER=%s", config->has_quick_nop5 ? "nop5" : "nop1");
 	if (!injection.environment[INJECTION_NR_VARIABLES - 1]) {
 		pr_err("no memory for the command's environment");
 		injection__release(&injection);

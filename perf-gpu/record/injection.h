@@ -6,14 +6,22 @@
 #ifndef PERF_GPU_RECORD_INJECTION_H
 #define PERF_GPU_RECORD_INJECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/events.h"
-#include "record/probe.h"
-#include "record/spool.h"
 
 /* Five variables and the NULL that ends an environment */
 #define INJECTION_NR_VARIABLES 5
+
+/* What the library is told. */
+struct injection_config {
+	const char *library; /* absolute path */
+	const char *spool; /* absolute path of the folder */
+	uint64_t session;
+	enum call_graph call_graph;
+	bool has_quick_nop5; /* the kernel is quick on the 5-byte nop of the marker */
+};
 
 struct injection {
 	char *environment[INJECTION_NR_VARIABLES + 1]; /* "NAME=value" */
@@ -28,14 +36,11 @@ int injection__check(void);
 
 /**
  * injection__init - make the variables
- * @library: absolute path
- * @ret:     released by injection__release(); written on success only
+ * @ret: released by injection__release(); written on success only
  *
  * Return: 0 or -ENOMEM, printed.
  */
-int injection__init(const char *library, const struct spool *spool, uint64_t session,
-		    enum call_graph call_graph, const struct probe_facts *facts,
-		    struct injection *ret);
+int injection__init(const struct injection_config *config, struct injection *ret);
 
 void injection__release(struct injection *injection);
 

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,17 +74,6 @@ struct probe {
 	struct probe_facts facts;
 };
 
-static __attribute__((format(printf, 3, 4))) int fail(struct probe_failure *failure,
-						      int err, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(failure->text, sizeof(failure->text), fmt, args);
-	va_end(args);
-	return err;
-}
-
 static bool has_capability(unsigned int capability)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -97,35 +85,38 @@ static bool has_capability(unsigned int capability)
 }
 
 /* The kernel refused @what with @err: why, most likely? */
-static int explain(struct probe_failure *failure, int err, const char *what)
+static int explain(struct failure *failure, int err, const char *what)
 {
 	bool is_allowed = has_capability(CAP_SYS_ADMIN) ||
 			  (has_capability(CAP_BPF) && has_capability(CAP_PERFMON));
 
 	if (!is_allowed)
-		return fail(failure, -EPERM,
-			    "this user may not use BPF: run it with sudo, or with the "
-			    "capabilities CAP_BPF and CAP_PERFMON (setcap "
-			    "cap_bpf,cap_perfmon+ep on the perf-gpu binary)");
+		return failure__set(
+			failure, -EPERM,
+			"run it with sudo, or with the capabilities CAP_BPF and "
+			"CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep on the "
+			"perf-gpu binary)",
+			"this user may not use BPF");
 	if ((err == -EPERM || err == -EACCES) && !has_capability(CAP_SYS_ADMIN))
-		return fail(failure, -EPERM,
-			    "this kernel wants CAP_SYS_ADMIN to %s: %s; run it with sudo "
-			    "(from Linux 6.6 on, CAP_BPF and CAP_PERFMON are enough)",
-			    what, strerror(-err));
+		return failure__set(failure, -EPERM,
+				    "run it with sudo (from Linux 6.6 on, CAP_BPF and "
+				    "CAP_PERFMON are enough)",
+				    "this kernel wants CAP_SYS_ADMIN to %s: %s", what,
+				    strerror(-err));
 	if (err == -EPERM || err == -EACCES)
-		return fail(failure, -EPERM,
-			    "the kernel refuses to %s in spite of the capabilities: %s; "
-			    "is it locked down, or is this a container that filters "
-			    "bpf(2) and perf_event_open(2)?",
-			    what, strerror(-err));
+		return failure__set(failure, -EPERM,
+				    "is it locked down, or is this a container that "
+				    "filters bpf(2) and perf_event_open(2)?",
+				    "the kernel refuses to %s in spite of the "
+				    "capabilities: %s",
+				    what, strerror(-err));
 	if (err == -ENOSYS)
-		return fail(failure, -ENOSYS,
-			    "the kernel can't %s: %s; it needs Linux 5.8 with "
-			    "CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS",
-			    what, strerror(-err));
-	return fail(failure, err,
-		    "can't %s: %s; perf-gpu record -vv shows libbpf's messages", what,
-		    strerror(-err));
+		return failure__set(failure, -ENOSYS,
+				    "it needs Linux 5.8 with CONFIG_BPF_SYSCALL and "
+				    "CONFIG_UPROBE_EVENTS",
+				    "the kernel can't %s: %s", what, strerror(-err));
+	return failure__set(failure, err, "perf-gpu record -vv shows libbpf's messages",
+			    "can't %s: %s", what, strerror(-err));
 }
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -262,7 +253,7 @@ static bool has_uprobe_trampoline(void)
 }
 
 /* Probe a marker of our own, and see that BPF counts each hit. */
-static int probe__self_test(struct probe *probe, struct probe_failure *failure)
+static int probe__self_test(struct probe *probe, struct failure *failure)
 {
 	const uint64_t nr_hits = 3; /* the first one is what optimizes the probe */
 	struct attachment attachment;
@@ -271,7 +262,8 @@ static int probe__self_test(struct probe *probe, struct probe_failure *failure)
 
 	err = marker_offset__find_own(perf_gpu_selftest_marker, &offset);
 	if (err)
-		return fail(failure, err, "perf-gpu doesn't find its own code in memory");
+		return failure__set(failure, err, NULL,
+				    "perf-gpu doesn't find its own code in memory");
 	err = probe__attach(probe, probe->skel->progs.selftest, "/proc/self/exe", &offset,
 			    1, &attachment);
 	if (err)
@@ -285,16 +277,16 @@ static int probe__self_test(struct probe *probe, struct probe_failure *failure)
 	probe->facts.is_quick_nop5 = has_uprobe_trampoline();
 	attachment__release(&attachment);
 	if (nr < nr_hits)
-		return fail(failure, -ENODATA,
-			    "uprobes don't work here: %lu of %lu hits of a probe on "
-			    "perf-gpu itself were seen",
-			    (unsigned long)nr, (unsigned long)nr_hits);
+		return failure__set(failure, -ENODATA, NULL,
+				    "uprobes don't work here: %lu of %lu hits of a probe "
+				    "on perf-gpu itself were seen",
+				    (unsigned long)nr, (unsigned long)nr_hits);
 	return 0;
 }
 
 /* Load and test, the one way or the other. */
 static int probe__prepare(struct probe *probe, const struct probe_config *config,
-			  bool is_uprobe_multi, struct probe_failure *failure)
+			  bool is_uprobe_multi, struct failure *failure)
 {
 	int err;
 
@@ -310,7 +302,7 @@ static int probe__prepare(struct probe *probe, const struct probe_config *config
 }
 
 static int probe__attach_marker(struct probe *probe, const struct probe_config *config,
-				struct probe_failure *failure)
+				struct failure *failure)
 {
 	static const char *const symbols[MAX_OFFSETS] = {"perf_gpu_launch",
 							 "perf_gpu_launch_forked"};
@@ -320,10 +312,10 @@ static int probe__attach_marker(struct probe *probe, const struct probe_config *
 	for (size_t i = 0; i < MAX_OFFSETS; i++) {
 		err = marker_offset__find(config->library, symbols[i], &offsets[i]);
 		if (err)
-			return fail(failure, err,
-				    "can't probe %s in %s: %s; reinstall perf-gpu",
-				    symbols[i], config->library,
-				    err == -EINVAL ? "not an ELF file" : strerror(-err));
+			return failure__set(
+				failure, err, "reinstall perf-gpu",
+				"can't probe %s in %s: %s", symbols[i], config->library,
+				err == -EINVAL ? "not an ELF file" : strerror(-err));
 	}
 	err = probe__attach(probe, launch_program(probe, config->reads_frames),
 			    config->library, offsets, MAX_OFFSETS, &probe->attachment);
@@ -333,7 +325,7 @@ static int probe__attach_marker(struct probe *probe, const struct probe_config *
 }
 
 int probe__open(const struct probe_config *config, struct probe **ret,
-		struct probe_failure *failure)
+		struct failure *failure)
 {
 	struct probe *probe;
 	int err;
@@ -341,13 +333,13 @@ int probe__open(const struct probe_config *config, struct probe **ret,
 	libbpf_set_print(print_libbpf);
 	probe = calloc(1, sizeof(*probe));
 	if (!probe)
-		return fail(failure, -ENOMEM, "no memory");
+		return failure__set(failure, -ENOMEM, NULL, "no memory for a probe");
 	probe->attachment.multi_fd = -1;
 
 	err = probe__prepare(probe, config, true, failure);
 	if (err) {
 		pr_debug("no uprobe_multi link (%s); perf events are tried",
-			 failure->text);
+			 failure->why);
 		err = probe__prepare(probe, config, false, failure);
 	}
 	if (!err && config->library)

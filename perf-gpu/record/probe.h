@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/failure.h"
+
 struct probe;
 
 struct probe_config {
@@ -26,11 +28,6 @@ struct probe_facts {
 	bool is_quick_nop5; /* the kernel turns a probe on a 5-byte nop into a call */
 };
 
-/* Why it doesn't work here, and what to do: for the user. */
-struct probe_failure {
-	char text[512];
-};
-
 /**
  * probe__open - load the program, test it on this process, and attach it
  * @config:  copied
@@ -41,7 +38,7 @@ struct probe_failure {
  * kernel can't, -ENODATA probes are never hit, others of libbpf.
  */
 int probe__open(const struct probe_config *config, struct probe **ret,
-		struct probe_failure *failure);
+		struct failure *failure);
 
 const struct probe_facts *probe__facts(const struct probe *probe);
 

@@ -11,13 +11,10 @@
 #include <unistd.h>
 
 #include "record/backup.h"
+#include "record/carrier.h"
 #include "record/collection.h"
-#include "record/frame_ring.h"
 #include "record/injection.h"
 #include "record/output.h"
-#include "record/probe.h"
-#include "record/ring.h"
-#include "record/sideband.h"
 #include "record/signals.h"
 #include "record/spool.h"
 #include "record/summary.h"
@@ -37,13 +34,9 @@ struct recording {
 	struct signals signals;
 	struct spool spool;
 	struct injection injection;
-	struct probe *probe;
+	struct carrier *carrier;
 	struct output *output;
-	/* One of the two, by --call-graph */
-	struct frame_ring *frame_ring;
-	struct ring *sample_ring;
 	struct workload *workload;
-	struct sideband *sideband;
 	uint64_t bytes_at_round; /* of perf.data, when it was last finished */
 };
 
@@ -77,32 +70,21 @@ static int make_session(uint64_t *ret)
 	return 0;
 }
 
-static bool reads_frames(const struct recording *rec)
+static int open_carrier(struct recording *rec, const struct carrier_ops *ops)
 {
-	return rec->options->stack.call_graph == CALL_GRAPH_UNWIND;
-}
-
-static int open_probe(struct recording *rec)
-{
-	const struct probe_config config = {
+	const struct carrier_config config = {
 		.library = rec->library,
 		.session = rec->session,
-		.reads_frames = reads_frames(rec),
-		.wakeup_bytes = frame_ring__bytes(rec->options->nr_pages) / 4,
+		.stack = rec->options->stack,
+		.nr_pages = rec->options->nr_pages,
 	};
-	struct probe_failure failure;
+	struct failure failure;
 	int err;
 
-	err = probe__open(&config, &rec->probe, &failure);
-	if (err) {
-		pr_err("%s", failure.text);
-		return err;
-	}
-	pr_debug("uprobes through %s, %s marker",
-		 probe__facts(rec->probe)->is_uprobe_multi ? "uprobe_multi"
-							   : "perf events",
-		 probe__facts(rec->probe)->is_quick_nop5 ? "5-byte nop" : "1-byte nop");
-	return 0;
+	err = ops->open(&config, &rec->carrier, &failure);
+	if (err)
+		failure__print(&failure);
+	return err;
 }
 
 static int open_output(struct recording *rec)
@@ -124,32 +106,32 @@ static int open_output(struct recording *rec)
 
 static int fork_command(struct recording *rec)
 {
+	struct injection_config config = {
+		.library = rec->library,
+		.spool = rec->spool.path,
+		.session = rec->session,
+		.call_graph = rec->options->stack.call_graph,
+	};
 	int err;
 
-	err = injection__init(rec->library, &rec->spool, rec->session,
-			      rec->options->stack.call_graph, probe__facts(rec->probe),
-			      &rec->injection);
+	rec->carrier->ops->configure(rec->carrier, &config);
+	err = injection__init(&config, &rec->injection);
 	if (err)
 		return err;
-	err = workload__fork(rec->options->command, rec->injection.environment,
-			     &rec->signals.caller_mask, &rec->workload);
-	if (err)
-		return err;
-	return sideband__open(workload__pid(rec->workload),
-			      output__sideband_attr(rec->output), output__sideband,
-			      rec->output, &rec->sideband);
+	return workload__fork(rec->options->command, rec->injection.environment,
+			      &rec->signals.caller_mask, &rec->workload);
 }
 
-/* After the side-band: this one takes less where locked memory is scarce. */
-static int open_ring(struct recording *rec)
+static int attach_carrier(struct recording *rec)
 {
-	if (reads_frames(rec))
-		return frame_ring__open(probe__frame_rings_fd(rec->probe),
-					frame_ring__bytes(rec->options->nr_pages),
-					output__frames, rec->output, &rec->frame_ring);
-	return ring__open(probe__sample_rings_fd(rec->probe),
-			  output__ring_attr(rec->output), rec->options->nr_pages,
-			  output__sample, rec->output, &rec->sample_ring);
+	struct failure failure;
+	int err;
+
+	err = rec->carrier->ops->attach(rec->carrier, workload__pid(rec->workload),
+					rec->output, &failure);
+	if (err)
+		failure__print(&failure);
+	return err;
 }
 
 /* Everything but the command's start; on failure the caller releases. */
@@ -167,7 +149,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = signals__open(&rec->signals);
 	if (!err)
-		err = open_probe(rec);
+		err = open_carrier(rec, &carrier_uprobe);
 	if (err)
 		return err;
 	rec->clock = clock_pair__read();
@@ -175,34 +157,27 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = fork_command(rec);
 	if (!err)
-		err = open_ring(rec);
+		err = attach_carrier(rec);
 	return err;
 }
 
-static int ring_fd(const struct recording *rec)
+static int finish_round(struct recording *rec)
 {
-	return reads_frames(rec) ? frame_ring__fd(rec->frame_ring)
-				 : ring__fd(rec->sample_ring);
-}
+	int err;
 
-static int drain_ring(struct recording *rec)
-{
-	return reads_frames(rec) ? frame_ring__drain(rec->frame_ring)
-				 : ring__drain(rec->sample_ring);
+	if (output__counts(rec->output).bytes == rec->bytes_at_round)
+		return 0;
+	err = output__finish_round(rec->output);
+	rec->bytes_at_round = output__counts(rec->output).bytes;
+	return err;
 }
 
 static int drain(struct recording *rec)
 {
 	int err;
 
-	err = sideband__drain(rec->sideband);
-	if (!err)
-		err = drain_ring(rec);
-	if (!err && output__counts(rec->output).bytes != rec->bytes_at_round) {
-		err = output__finish_round(rec->output);
-		rec->bytes_at_round = output__counts(rec->output).bytes;
-	}
-	return err;
+	err = rec->carrier->ops->drain(rec->carrier);
+	return err ? err : finish_round(rec);
 }
 
 static void pass_signals_on(struct recording *rec)
@@ -223,7 +198,7 @@ static int recording__loop(struct recording *rec)
 	struct pollfd fds[] = {
 		{.fd = workload__pidfd(rec->workload), .events = POLLIN},
 		{.fd = rec->signals.fd, .events = POLLIN},
-		{.fd = ring_fd(rec), .events = POLLIN},
+		{.fd = rec->carrier->ops->fd(rec->carrier), .events = POLLIN},
 	};
 	int err = 0;
 
@@ -235,13 +210,15 @@ static int recording__loop(struct recording *rec)
 		err = drain(rec);
 		if (err) {
 			pr_err("recording stops; %s goes on", rec->options->command[0]);
-			probe__detach(rec->probe);
+			rec->carrier->ops->detach(rec->carrier);
 			fds[2].fd = -1;
 		}
 	} while (!fds[0].revents);
 
-	probe__detach(rec->probe);
-	return err ? err : drain(rec);
+	rec->carrier->ops->detach(rec->carrier);
+	if (!err)
+		err = rec->carrier->ops->finish(rec->carrier, &rec->spool);
+	return err ? err : finish_round(rec);
 }
 
 /* The logs, and what became of the launches, into the sidecar. */
@@ -255,14 +232,12 @@ static int collect(struct recording *rec, struct collection *collection,
 	if (err)
 		return err;
 	summary->output = output__counts(rec->output);
-	summary->nr_lost_ring = probe__nr_lost_ring(rec->probe);
-	summary->nr_lost_stack = probe__nr_lost_stack(rec->probe);
-	summary->nr_lost_sideband = sideband__nr_lost(rec->sideband);
+	summary->losses = rec->carrier->ops->losses(rec->carrier);
 	recorder = (struct gpu_log_recorder){
 		.nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.nr_launches = summary->output.nr_launches,
-		.nr_lost_ring = summary->nr_lost_ring,
-		.nr_lost_stack = summary->nr_lost_stack,
+		.nr_lost_ring = summary->losses.nr_ring,
+		.nr_lost_stack = summary->losses.nr_stack,
 		.realtime_ns = rec->clock.realtime_ns,
 		.monotonic_ns = rec->clock.monotonic_ns,
 	};
@@ -315,10 +290,8 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 static void recording__release(struct recording *rec)
 {
 	workload__close(rec->workload);
-	sideband__close(rec->sideband);
-	frame_ring__close(rec->frame_ring);
-	ring__close(rec->sample_ring);
-	probe__close(rec->probe);
+	if (rec->carrier)
+		rec->carrier->ops->close(rec->carrier);
 	output__close(rec->output);
 	injection__release(&rec->injection);
 	if (rec->spool.path[0])

@@ -2,10 +2,10 @@
 /*
  * One recording, from the probe to perf.data and its sidecar. One thread.
  *
- *   probe, output, spool   made before the command, so that what can't work is
+ *   carrier, output, spool made before the command, so that what can't work is
  *                          known while nothing has happened yet
- *   command                forked, watched (side-band), let go
- *   loop                   rings → perf.data, until the command ends
+ *   command                forked, watched by the carrier, let go
+ *   loop                   launches → perf.data, until the command ends
  *   logs → sidecar         then both files get their names
  *
  * The command is sacred: an error in the loop ends the recording, not the command.

@@ -55,17 +55,16 @@ static int open_buffer(struct ring *ring, int map_fd, const struct perf_event_at
 }
 
 int ring__open(int map_fd, const struct perf_event_attr *attr, size_t nr_pages,
-	       ring_handler_fn *handle, void *ctx, struct ring **ret)
+	       ring_handler_fn *handle, void *ctx, struct ring **ret,
+	       struct failure *failure)
 {
 	bool is_asked_for = nr_pages;
 	struct ring *ring;
 	int err;
 
 	ring = calloc(1, sizeof(*ring));
-	if (!ring) {
-		pr_err("no memory for ring buffers");
-		return -ENOMEM;
-	}
+	if (!ring)
+		return failure__set(failure, -ENOMEM, NULL, "no memory for ring buffers");
 	ring->handle = handle;
 	ring->ctx = ctx;
 	if (!is_asked_for)
@@ -77,11 +76,13 @@ int ring__open(int map_fd, const struct perf_event_attr *attr, size_t nr_pages,
 		err = open_buffer(ring, map_fd, attr, nr_pages);
 	}
 	if (err) {
-		pr_err("can't make ring buffers of %zu pages for each CPU: %s; try a "
-		       "smaller -m, or raise kernel.perf_event_mlock_kb",
-		       nr_pages, strerror(-err));
 		free(ring);
-		return err;
+		return failure__set(failure, err,
+				    "try a smaller -m, or raise "
+				    "kernel.perf_event_mlock_kb",
+				    "can't make ring buffers of %zu pages for each CPU: "
+				    "%s",
+				    nr_pages, strerror(-err));
 	}
 	pr_debug("rings of %zu pages for each CPU", nr_pages);
 	*ret = ring;

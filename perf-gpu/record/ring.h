@@ -12,6 +12,8 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 
+#include "util/failure.h"
+
 struct ring;
 
 /*
@@ -27,11 +29,13 @@ typedef int ring_handler_fn(void *ctx, const struct perf_event_header *event);
  * @nr_pages: of each ring, a power of two; 0 takes a size that fits the machine
  * @handle:   gets each PERF_RECORD_SAMPLE, with @ctx
  * @ret:      released by ring__close(); written on success only
+ * @failure: written on failure only; nothing is printed
  *
- * Return: 0 or a negative errno, printed.
+ * Return: 0 or a negative errno.
  */
 int ring__open(int map_fd, const struct perf_event_attr *attr, size_t nr_pages,
-	       ring_handler_fn *handle, void *ctx, struct ring **ret);
+	       ring_handler_fn *handle, void *ctx, struct ring **ret,
+	       struct failure *failure);
 
 /* Becomes readable when a ring is a quarter full. */
 int ring__fd(const struct ring *ring);

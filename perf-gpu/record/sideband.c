@@ -46,7 +46,6 @@ static int make_evlist(struct sideband *sideband, pid_t pid,
 	evsel = perf_evsel__new(&copy);
 	if (!sideband->evlist || !sideband->cpus || !sideband->threads || !evsel) {
 		perf_evsel__delete(evsel);
-		pr_err("no memory for the side-band event");
 		return -ENOMEM;
 	}
 	perf_evlist__add(sideband->evlist, evsel);
@@ -55,37 +54,36 @@ static int make_evlist(struct sideband *sideband, pid_t pid,
 }
 
 int sideband__open(pid_t pid, const struct perf_event_attr *attr,
-		   sideband_handler_fn *handle, void *ctx, struct sideband **ret)
+		   sideband_handler_fn *handle, void *ctx, struct sideband **ret,
+		   struct failure *failure)
 {
 	struct sideband *sideband;
-	int err;
+	int err = -ENOMEM;
 
 	libperf_init(print_libperf);
 	sideband = calloc(1, sizeof(*sideband));
-	if (!sideband) {
-		pr_err("no memory for the side-band event");
-		return -ENOMEM;
+	if (!sideband || make_evlist(sideband, pid, attr)) {
+		failure__set(failure, err, NULL, "no memory for the side-band event");
+		goto out;
 	}
 	sideband->handle = handle;
 	sideband->ctx = ctx;
-	err = make_evlist(sideband, pid, attr);
-	if (err)
-		goto out;
 	err = perf_evlist__open(sideband->evlist);
 	if (err) {
-		pr_err("can't open the side-band event on process %d: perf_event_open: "
-		       "%s; see kernel.perf_event_paranoid, and whether this is a "
-		       "container that filters it",
-		       (int)pid, strerror(-err));
+		failure__set(failure, err,
+			     "see kernel.perf_event_paranoid, and whether this is a "
+			     "container that filters it",
+			     "can't open the side-band event on process %d: "
+			     "perf_event_open: %s",
+			     (int)pid, strerror(-err));
 		goto out;
 	}
 	/* libperf has -1 for every failure, and errno for its reason. */
 	if (perf_evlist__mmap(sideband->evlist,
 			      (int)(SIDEBAND_RING_BYTES / sysconf(_SC_PAGESIZE)))) {
 		err = errno ? -errno : -ENOMEM;
-		pr_err("can't map the side-band rings: %s; raise "
-		       "kernel.perf_event_mlock_kb",
-		       strerror(-err));
+		failure__set(failure, err, "raise kernel.perf_event_mlock_kb",
+			     "can't map the side-band rings: %s", strerror(-err));
 		goto out;
 	}
 	*ret = sideband;

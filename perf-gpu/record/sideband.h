@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "util/failure.h"
+
 struct sideband;
 
 /* As ring_handler_fn: the record is valid during the call. */
@@ -21,11 +23,13 @@ typedef int sideband_handler_fn(void *ctx, const struct perf_event_header *event
  * @attr:   of sideband_event__init()
  * @handle: gets each record, with @ctx
  * @ret:    released by sideband__close(); written on success only
+ * @failure: written on failure only; nothing is printed
  *
- * Return: 0 or a negative errno, printed.
+ * Return: 0 or a negative errno.
  */
 int sideband__open(pid_t pid, const struct perf_event_attr *attr,
-		   sideband_handler_fn *handle, void *ctx, struct sideband **ret);
+		   sideband_handler_fn *handle, void *ctx, struct sideband **ret,
+		   struct failure *failure);
 
 /* Hand over what there is. Return: 0 or the handler's error. */
 int sideband__drain(struct sideband *sideband);

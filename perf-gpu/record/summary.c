@@ -37,7 +37,7 @@ static void print_unlogged(const struct output_counts *output)
 
 static void print_losses(const struct summary *summary)
 {
-	const uint64_t nr_seen = summary->output.nr_launches + summary->nr_lost_ring +
+	const uint64_t nr_seen = summary->output.nr_launches + summary->losses.nr_ring +
 				 summary->output.nr_broken;
 	struct format_buf count;
 
@@ -46,9 +46,9 @@ static void print_losses(const struct summary *summary)
 			   "process use a copy of %s?",
 			   format__count(summary->scan->nr_marked - nr_seen, &count),
 			   summary->library);
-	if (summary->nr_lost_ring)
+	if (summary->losses.nr_ring)
 		pr_warning("%s launches were lost for lack of room: use a larger -m",
-			   format__count(summary->nr_lost_ring, &count));
+			   format__count(summary->losses.nr_ring, &count));
 	if (summary->scan->nr_unended)
 		pr_warning(
 			"%s %s did not end in order (killed, crashed, exec'd, _exit or "
@@ -61,13 +61,13 @@ static void print_losses(const struct summary *summary)
 		pr_warning("%s kernels have no time, CUPTI didn't know it: they are left "
 			   "out",
 			   format__count(summary->scan->nr_unknown_time, &count));
-	if (summary->nr_lost_stack)
+	if (summary->losses.nr_stack)
 		pr_warning("%s launches have no stack: their memory could not be read",
-			   format__count(summary->nr_lost_stack, &count));
-	if (summary->nr_lost_sideband)
+			   format__count(summary->losses.nr_stack, &count));
+	if (summary->losses.nr_sideband)
 		pr_warning("%s records of mappings and processes were lost: some frames "
 			   "will have no name",
-			   format__count(summary->nr_lost_sideband, &count));
+			   format__count(summary->losses.nr_sideband, &count));
 	if (summary->output.nr_broken)
 		pr_warning("%s records of the kernel could not be read",
 			   format__count(summary->output.nr_broken, &count));
@@ -97,8 +97,8 @@ void summary__print(const struct summary *summary)
 		plural(output->nr_processes, "process", "processes"), summary->path,
 		MB(output->bytes), summary->path, MB(summary->logs.bytes));
 	pr_info("%s %s lost, %s GPU %s dropped",
-		format__count(summary->nr_lost_ring, &launches),
-		plural(summary->nr_lost_ring, "launch", "launches"),
+		format__count(summary->losses.nr_ring, &launches),
+		plural(summary->losses.nr_ring, "launch", "launches"),
 		format__count(summary->scan->nr_dropped, &processes),
 		plural(summary->scan->nr_dropped, "record", "records"));
 }

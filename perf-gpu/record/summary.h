@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "record/carrier.h"
 #include "record/collection.h"
 #include "record/log_scan.h"
 #include "record/output.h"
@@ -15,9 +16,7 @@ struct summary {
 	struct output_counts output;
 	struct collection_counts logs;
 	const struct log_scan *scan;
-	uint64_t nr_lost_ring; /* launches that found no room */
-	uint64_t nr_lost_stack; /* launches without their stack */
-	uint64_t nr_lost_sideband; /* records of mappings and processes */
+	struct carrier_losses losses;
 };
 
 /* Messages of the processes, everything that is missing, and perf's closing lines. */

@@ -205,7 +205,7 @@ if has setpriv; then
 	if "${as_nobody[@]}" test -x "$PERF_GPU"; then
 		cd nobody || exit 1
 		check_status "no rights" 1 "${as_nobody[@]}" "$PERF_GPU" record touch was_run
-		expect "name what is missing" "perf-gpu record: this user may not use BPF: run it with sudo, or with the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep on the perf-gpu binary)" \
+		expect "name what is missing" "perf-gpu record: this user may not use BPF; run it with sudo, or with the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep on the perf-gpu binary)" \
 			"$(cat ../err)"
 		expect "and run nothing" "" "$(files)"
 		check_status "CAP_BPF and CAP_PERFMON" 0 "${as_nobody[@]}" \

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why something doesn't work here, for a caller who may have another way: what fails
+ * with a struct failure prints nothing. Plain bytes, so that it can be shared with a
+ * child process.
+ */
+#ifndef PERF_GPU_UTIL_FAILURE_H
+#define PERF_GPU_UTIL_FAILURE_H
+
+struct failure {
+	char why[384];
+	char advice[256]; /* what to do; "" if nothing is known */
+};
+
+/**
+ * failure__set - say what failed, on what, and why
+ * @advice: what to do, or NULL
+ *
+ * Return: @err.
+ */
+int failure__set(struct failure *ret, int err, const char *advice, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* All of it, in one line: it is an error after all. */
+void failure__print(const struct failure *failure);
+
+#endif
