@@ -76,6 +76,8 @@ enum gpu_log_type {
 	GPU_LOG_LAUNCH = 14,
 	GPU_LOG_THREAD = 15,
 	GPU_LOG_MAP = 16,
+	/* of a log */
+	GPU_LOG_GRAPH_NODE = 18,
 };
 
 struct gpu_log_record {
@@ -118,6 +120,12 @@ _Static_assert(sizeof(struct gpu_log_api) == 16, "on disk");
 
 /* An API function's id: CUPTI's callback domain and callback id. */
 #define GPU_LOG_API_ID(domain, cbid) ((uint32_t)(domain) << 24 | (uint32_t)(cbid))
+/*
+ * Added to the id in what is carried like a launch: a node was added to a CUDA graph by
+ * that function (0: not known which). No launch: nothing counts it as one, and in the
+ * place of a correlation id it has the id of the node.
+ */
+#define GPU_LOG_API_GRAPH_NODE 0x80000000u
 
 struct gpu_log_device {
 	struct gpu_log_record rec;
@@ -170,6 +178,35 @@ struct gpu_log_kernel {
 };
 
 _Static_assert(sizeof(struct gpu_log_kernel) == 32, "on disk");
+
+enum gpu_log_node_origin {
+	/*
+	 * None: the log tells of all nodes from here on. One that it doesn't know was made
+	 * before, or while recording was paused.
+	 */
+	GPU_LOG_NODE_NONE = 0,
+	/* The launch correlation_id, of a stream that was being captured, made it. */
+	GPU_LOG_NODE_CAPTURED = 1,
+	/* It is a copy of original, in an executable graph, a cloned or a child graph. */
+	GPU_LOG_NODE_CLONED = 2,
+	/* It got what original does, for launches behind correlation_id. */
+	GPU_LOG_NODE_UPDATED = 3,
+};
+
+/*
+ * Where a kernel node of a CUDA graph comes from; said before the first record of a node
+ * that was made of it. What was added through the graph API, and is no copy, has no
+ * record, but a stack: see GPU_LOG_API_GRAPH_NODE.
+ */
+struct gpu_log_graph_node {
+	struct gpu_log_record rec;
+	uint32_t origin; /* enum gpu_log_node_origin */
+	uint64_t node; /* CUPTI's graph node id, as in gpu_log_shape */
+	uint64_t original; /* likewise; 0 if it is no copy */
+	uint64_t correlation_id; /* 0 if none is said above */
+};
+
+_Static_assert(sizeof(struct gpu_log_graph_node) == 32, "on disk");
 
 enum gpu_log_loss_kind {
 	GPU_LOG_LOSS_CUPTI_DROPPED = 1, /* CUPTI had no buffer for a record */

@@ -112,7 +112,7 @@ layout_assertions()
 if has "${CC:-gcc}"; then
 	layout_assertions >layout.c
 	# shellcheck disable=SC2013
-	for structure in $(grep -ohE '^struct (gpu_log_[a-z]+|launch_event) ' \
+	for structure in $(grep -ohE '^struct (gpu_log_[a-z_]+|launch_event) ' \
 		"$source_dir"/cupti_inject/gpu_log.h "$source_dir"/bpf/launch_event.h | cut -d ' ' -f 2); do
 		[ "$structure" = gpu_log_record ] && continue # drawn, not listed
 		expect_match "perf-gpu-data.5 has $structure" "offsetof\(struct $structure," "$(cat layout.c)"
