@@ -159,6 +159,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 	/* What a forked child has of its parent's buffers is the parent's to write. */
 	if (fork_page__is_forked())
 		return;
+	launch__flush();
 	while (valid_bytes &&
 	       !cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
@@ -239,6 +240,7 @@ static void *flush_periodically(void *unused)
 			return NULL;
 		device__tell_once(activity_log, cupti->version);
 		cupti->cuptiActivityFlushAll(0);
+		launch__flush();
 		log__flush(activity_log);
 		is_abandoned = log__is_abandoned(activity_log);
 		if (is_abandoned) {

@@ -22,6 +22,7 @@ int config__read(struct config *ret)
 	const char *session = secure_getenv("PERF_GPU_SESSION");
 	const char *call_graph = secure_getenv("PERF_GPU_CALL_GRAPH");
 	const char *marker = secure_getenv("PERF_GPU_MARKER");
+	const char *stacks = secure_getenv("PERF_GPU_STACKS");
 	char *end;
 	int err;
 
@@ -40,6 +41,7 @@ int config__read(struct config *ret)
 		return err;
 
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
+	ret->has_launch_log = stacks && !strcmp(stacks, "process");
 	ret->has_quick_nop5 = marker && !strcmp(marker, "nop5");
 	return 0;
 }

@@ -7,6 +7,7 @@
  *   PERF_GPU_SESSION     16 hexadecimal digits, not all 0
  *   PERF_GPU_CALL_GRAPH  unwind, fp or dwarf
  *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
+ *   PERF_GPU_STACKS      uprobe or process: how stacks leave the process
  *   PERF_GPU_CUPTI       libcupti to use instead of the one that is found
  */
 #ifndef PERF_GPU_INJECT_CONFIG_H
@@ -21,6 +22,7 @@ struct config {
 	char cupti[PATH_MAX]; /* "" if it is to be found */
 	uint64_t session;
 	bool unwind; /* walk the stack here; else the kernel does */
+	bool has_launch_log; /* stacks go into it; else to the marker */
 	bool has_quick_nop5;
 };
 

@@ -213,6 +213,7 @@ enum gpu_log_loss_kind {
 	GPU_LOG_LOSS_WRITE = 2, /* records in blocks that could not be written */
 	GPU_LOG_LOSS_NO_MEMORY = 3, /* records the library had no memory for */
 	GPU_LOG_LOSS_UNFINISHED = 4, /* kernels that still ran: have a record, end 0 */
+	GPU_LOG_LOSS_LAUNCH = 5, /* launches that the launch log had no room for */
 };
 
 /* Records that are missing, counted since the last loss record of the kind. */

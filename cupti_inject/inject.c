@@ -47,7 +47,7 @@ static int subscribe(void)
 	char holder[128] = "";
 	CUptiResult result;
 
-	result = launch__subscribe(&config, &cupti, process_log, holder);
+	result = launch__subscribe(&cupti, holder);
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
 		log__message(process_log, GPU_LOG_ERROR,
 			     "another profiler%s%s%s has CUPTI in this process, which "
@@ -156,7 +156,7 @@ static void initialize(void)
 			     "libunwind.so.8 is neither beside the injected library nor "
 			     "installed: no stacks; reinstall perf-gpu, or use "
 			     "--call-graph fp");
-	if (start_cupti())
+	if (launch__prepare(&config, process_log) || start_cupti())
 		return;
 	is_recording = true;
 	err = activity__start_flushing();

@@ -5,26 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * 8 bytes at a step, because it is done for every kernel that a process runs,
- * over its name and shape: 300 bytes in PyTorch. The multiplier is the odd
- * number nearest to 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4).
- */
-static uint64_t hash_bytes(const void *data, size_t nr_bytes)
-{
-	const unsigned char *at = data;
-	uint64_t hash = nr_bytes;
-	uint64_t word;
+/* The odd number nearest to 2^64 divided by the golden ratio (Knuth, TAOCP 3, 6.4) */
+#define MULTIPLIER 0x9e3779b97f4a7c15u
 
-	for (; nr_bytes >= sizeof(word); nr_bytes -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 29;
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * MULTIPLIER;
+	return hash ^ hash >> 29;
+}
+
+/*
+ * It is done for every launch's stack and every kernel's name and shape, 300 bytes in
+ * PyTorch: so 8 bytes at a step, and four steps at once, since each waits for the
+ * multiplication of the one before (a stack of 40 frames: 25 ns instead of 75).
+ */
+uint64_t intern__hash(const void *key, size_t nr_bytes)
+{
+	const unsigned char *at = key;
+	uint64_t lanes[4] = {nr_bytes, 1, 2, 3};
+	uint64_t words[4];
+
+	for (; nr_bytes >= sizeof(words); nr_bytes -= sizeof(words)) {
+		memcpy(words, at, sizeof(words));
+		for (size_t i = 0; i < 4; i++)
+			lanes[i] = mix(lanes[i], words[i]);
+		at += sizeof(words);
 	}
-	word = 0;
-	memcpy(&word, at, nr_bytes);
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
+	memset(words, 0, sizeof(words));
+	memcpy(words, at, nr_bytes);
+	for (size_t i = 0; i < 4; i++)
+		lanes[0] = mix(lanes[0], i ? lanes[i] ^ words[i] * MULTIPLIER : words[0]);
+	return lanes[0] ^ lanes[0] >> 32;
 }
 
 /* The slot of a key, or the free one where it belongs. */
@@ -60,20 +71,26 @@ static int grow(struct intern *intern)
 	return 0;
 }
 
-uint32_t intern__find(const struct intern *intern, const void *key, size_t nr_bytes)
+uint32_t intern__find_hashed(const struct intern *intern, uint64_t hash, const void *key,
+			     size_t nr_bytes)
 {
 	if (!intern->nr_slots)
 		return 0;
-	return find_slot(intern, hash_bytes(key, nr_bytes), key, nr_bytes)->id;
+	return find_slot(intern, hash, key, nr_bytes)->id;
+}
+
+uint32_t intern__find(const struct intern *intern, const void *key, size_t nr_bytes)
+{
+	return intern__find_hashed(intern, intern__hash(key, nr_bytes), key, nr_bytes);
 }
 
 uint32_t intern__add(struct intern *intern, const void *key, size_t nr_bytes)
 {
-	uint64_t hash = hash_bytes(key, nr_bytes);
+	uint64_t hash = intern__hash(key, nr_bytes);
 	struct intern_slot *slot;
 	void *copy;
 
-	if (intern->nr_ids >= intern->nr_slots / 2 && grow(intern))
+	if (intern->nr_keys >= intern->nr_slots / 2 && grow(intern))
 		goto no_memory;
 	copy = malloc(nr_bytes + 1);
 	if (!copy)
@@ -86,11 +103,21 @@ uint32_t intern__add(struct intern *intern, const void *key, size_t nr_bytes)
 		.nr_bytes = (uint32_t)nr_bytes,
 		.id = ++intern->nr_ids,
 	};
+	intern->nr_keys++;
+	intern->nr_key_bytes += nr_bytes;
 	return slot->id;
 
 no_memory:
 	intern->nr_ids++;
 	return 0;
+}
+
+void intern__forget(struct intern *intern)
+{
+	for (size_t i = 0; i < intern->nr_slots; i++)
+		free(intern->slots[i].key);
+	free(intern->slots);
+	*intern = (struct intern){.nr_ids = intern->nr_ids};
 }
 
 uint32_t intern__next_id(const struct intern *intern)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch_log.h"
 #include "marker.h"
-#include "stack.h"
 
 /* Callback ids that are asked for: a later CUPTI has more than our header. */
 #define MAX_CBIDS 2048
@@ -29,6 +29,7 @@ static CUpti_SubscriberHandle subscriber;
 /* Who the launches belong to; a forked child gets a log of its own. */
 struct owner {
 	struct log *log;
+	struct launch_log *launches; /* NULL: they go to the marker */
 	atomic_bool has_api[2][MAX_CBIDS]; /* its name is in the log; by domain */
 	atomic_uint_fast64_t nr_launches;
 };
@@ -56,6 +57,21 @@ static uint64_t note_correlation(uint32_t correlation_id)
 	return wide;
 }
 
+/* Where an owner's launches go. 0 or -errno, of which the log tells. */
+static int open_launches(struct owner *owner)
+{
+	int err;
+
+	if (!config->has_launch_log)
+		return 0;
+	err = launch_log__open(config->spool, config->session, owner->log,
+			       &owner->launches);
+	if (err)
+		log__message(owner->log, GPU_LOG_ERROR,
+			     "can't make a file for launches: %s", strerror(-err));
+	return err;
+}
+
 /* The log of a forked child, opened at its first launch; NULL if that fails. */
 static struct owner *forked_owner(void)
 {
@@ -73,11 +89,14 @@ static struct owner *forked_owner(void)
 	if (seen == -pid || !atomic_compare_exchange_strong(&child_pid, &seen, -pid))
 		return NULL;
 	child.log = NULL;
+	child.launches = NULL;
 	memset(child.has_api, 0, sizeof(child.has_api));
 	atomic_store(&child.nr_launches, 0);
 	err = log__open(config->spool, config->session, true, &child.log);
 	if (err)
 		marker__tell_no_log(config->session, err);
+	else if (open_launches(&child))
+		child.log = NULL;
 	atomic_store(&child_pid, pid);
 	return child.log ? &child : NULL;
 }
@@ -116,20 +135,31 @@ static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name);
 }
 
+static void hit_marker(const struct owner *owner, uint64_t key,
+		       const struct launch_stack *stack, bool is_forked)
+{
+	if (is_forked || !config->has_quick_nop5)
+		perf_gpu_launch_forked(config->session, log__id(owner->log), key,
+				       stack->api, stack->frames, stack->nr_frames);
+	else
+		perf_gpu_launch(config->session, log__id(owner->log), key, stack->api,
+				stack->frames, stack->nr_frames);
+}
+
 /* Walk the stack, and tell the recorder of it. */
 static void carry(const struct owner *owner, uint32_t api, uint64_t key, bool is_forked)
 {
-	uint64_t frames[STACK_MAX_FRAMES], nr_frames = 0;
+	struct launch_stack stack; /* not cleared: it is a kilobyte */
 
+	stack.api = api;
+	stack.nr_frames = 0;
 	/* Locks of libunwind's may be held in a forked child, by nobody who is there. */
 	if (config->unwind && !is_forked)
-		nr_frames = stack__walk(frames);
-	if (is_forked || !config->has_quick_nop5)
-		perf_gpu_launch_forked(config->session, log__id(owner->log), key, api,
-				       frames, nr_frames);
+		stack.nr_frames = (uint32_t)stack__walk(stack.frames);
+	if (owner->launches)
+		launch_log__launch(owner->launches, key, &stack);
 	else
-		perf_gpu_launch(config->session, log__id(owner->log), key, api, frames,
-				nr_frames);
+		hit_marker(owner, key, &stack, is_forked);
 }
 
 void launch__emit(uint32_t api, uint64_t key)
@@ -178,9 +208,14 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 	errno = saved_errno;
 }
 
-CUptiResult launch__subscribe(const struct config *with_config,
-			      const struct cupti_table *table, struct log *log,
-			      char ret_holder[128])
+int launch__prepare(const struct config *with_config, struct log *log)
+{
+	config = with_config;
+	self.log = log;
+	return open_launches(&self);
+}
+
+CUptiResult launch__subscribe(const struct cupti_table *table, char ret_holder[128])
 {
 	char holder[128] = "";
 	CUpti_SubscriberParams params = {
@@ -191,9 +226,7 @@ CUptiResult launch__subscribe(const struct config *with_config,
 	};
 	CUptiResult result;
 
-	config = with_config;
 	cupti = table;
-	self.log = log;
 	if (cupti->cuptiSubscribe_v2)
 		result =
 			cupti->cuptiSubscribe_v2(&subscriber, on_callback, NULL, &params);
@@ -250,6 +283,14 @@ void launch__end(void)
 			return;
 		owner = &child;
 	}
+	if (owner->launches)
+		launch_log__end(owner->launches, atomic_load(&owner->nr_launches));
 	if (owner->log)
 		log__end(owner->log, atomic_load(&owner->nr_launches));
+}
+
+void launch__flush(void)
+{
+	if (self.launches)
+		launch_log__flush(self.launches);
 }

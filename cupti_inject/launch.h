@@ -16,15 +16,21 @@
 #include "log.h"
 
 /**
+ * launch__prepare - know where launches are to go
+ * @config, @log: kept
+ *
+ * Return: 0 or a negative errno, of which the log tells.
+ */
+int launch__prepare(const struct config *config, struct log *log);
+
+/**
  * launch__subscribe - become CUPTI's subscriber, with no callback enabled yet
- * @config, @cupti, @log: kept
+ * @cupti: kept
  * @ret_holder: who holds CUPTI already, if it says so; else ""
  *
  * Return: CUPTI's result; undone by launch__unsubscribe().
  */
-CUptiResult launch__subscribe(const struct config *config,
-			      const struct cupti_table *cupti, struct log *log,
-			      char ret_holder[128]);
+CUptiResult launch__subscribe(const struct cupti_table *cupti, char ret_holder[128]);
 
 /* Leave CUPTI to others: recording could not begin. */
 void launch__unsubscribe(void);
@@ -53,6 +59,12 @@ uint64_t launch__widen(uint32_t correlation_id);
 
 /* How many launches this process has made. */
 uint64_t launch__count(void);
+
+/*
+ * Write launches that are still in memory. Before anything is written of kernels: so
+ * each that is in the log after a kill has its launch.
+ */
+void launch__flush(void);
 
 /* In the process itself, or in a forked child of it: write the end record. */
 void launch__end(void);

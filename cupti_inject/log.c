@@ -194,6 +194,13 @@ uint64_t log__id(const struct log *log)
 	return log->block.header.log_id;
 }
 
+void log__get_process(struct log *log, struct gpu_log_process *ret)
+{
+	pthread_mutex_lock(&log->mutex);
+	*ret = log->process;
+	pthread_mutex_unlock(&log->mutex);
+}
+
 void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver)
 {
 	pthread_mutex_lock(&log->mutex);

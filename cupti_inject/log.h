@@ -33,6 +33,9 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 
 uint64_t log__id(const struct log *log);
 
+/* Whose log it is; its rec member is not filled in. */
+void log__get_process(struct log *log, struct gpu_log_process *ret);
+
 /* Versions for the process record, once known: written again, with the rest. */
 void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver);
 

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two locks: `mutex` is held while a record is appended to the block `filling`,
+ * `writing` while the block `full` is written. Who holds the first may wait for the
+ * second, never the other way round.
+ */
+#include "launch_log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "block_file.h"
+#include "intern.h"
+#include "maps.h"
+#include "marker.h"
+
+/* Stacks are forgotten, and written again, when they take more: 100,000 of 40 frames. */
+#define MAX_STACK_BYTES (32u << 20)
+
+/*
+ * A new stack with an address that isn't mapped has the mappings read, so often; then,
+ * and when they can't be read, at most once in so long a time.
+ */
+#define MAX_VAIN_UPDATES      16
+#define VAIN_UPDATE_PERIOD_NS 1000000000
+
+struct launch_log {
+	pthread_mutex_t mutex; /* of everything but the next three */
+	pthread_mutex_t writing; /* of these */
+	struct block_file *file;
+	struct block *full; /* to be written; NULL: none */
+	struct block *filling;
+	struct block *spare; /* NULL while it is `full` */
+	uint64_t time_ns; /* what launches' times are counted from */
+	uint64_t nr_lost; /* launches there was no room for */
+	struct intern stacks;
+	struct maps *maps; /* NULL in a forked child, whose launches have no frames */
+	unsigned int nr_vain_updates;
+	bool has_failed; /* the last update did */
+	uint64_t updated_ns; /* when mappings were read */
+	struct log *log; /* to say so */
+	struct block blocks[2];
+};
+
+/* What is known of a thread: its id, and the log that has its name. */
+struct thread {
+	uint32_t tid;
+	const struct launch_log *named_in;
+	char comm[16];
+};
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Write the full block, if there is one. With `writing` held. */
+static int write_full(struct launch_log *log)
+{
+	int err;
+
+	if (!log->full)
+		return 0;
+	err = block_file__write(log->file, log->full);
+	if (err)
+		return err;
+	log->spare = log->full;
+	log->full = NULL;
+	return 0;
+}
+
+/* Go on with an empty block. With `mutex` held. 0, or -errno if none gets empty. */
+static int switch_blocks(struct launch_log *log)
+{
+	int err;
+
+	pthread_mutex_lock(&log->writing);
+	err = write_full(log);
+	if (!err) {
+		log->full = log->filling;
+		log->filling = log->spare;
+		log->spare = NULL;
+	}
+	pthread_mutex_unlock(&log->writing);
+	return err;
+}
+
+static void *reserve(struct launch_log *log, enum gpu_log_type type, size_t size)
+{
+	void *record = block__reserve(log->filling, type, size);
+
+	if (!record && !switch_blocks(log))
+		record = block__reserve(log->filling, type, size);
+	return record;
+}
+
+static int append(struct launch_log *log, enum gpu_log_type type, const void *record,
+		  size_t size)
+{
+	struct gpu_log_record *to = reserve(log, type, size);
+
+	if (!to)
+		return -ENOSPC;
+	memcpy(to + 1, (const struct gpu_log_record *)record + 1, size - sizeof(*to));
+	return 0;
+}
+
+static int append_map(void *ctx, const struct map *map)
+{
+	struct launch_log *log = ctx;
+	size_t nr_bytes = strnlen(map->path, GPU_LOG_MAX_STRING);
+	struct gpu_log_map *to;
+
+	to = reserve(log, GPU_LOG_MAP, sizeof(*to) + nr_bytes + 1);
+	if (!to)
+		return -ENOSPC;
+	memcpy(&to->rec + 1, &map->record.rec + 1,
+	       sizeof(map->record) - sizeof(map->record.rec));
+	to->time_ns = log->updated_ns;
+	to->nr_bytes = (uint32_t)nr_bytes;
+	memcpy(to->path, map->path, nr_bytes);
+	return 0;
+}
+
+/* Without mappings, launches are recorded all the same. */
+static void update_maps(struct launch_log *log, uint64_t now_ns)
+{
+	int err;
+
+	if ((log->has_failed || log->nr_vain_updates >= MAX_VAIN_UPDATES) &&
+	    now_ns - log->updated_ns < VAIN_UPDATE_PERIOD_NS)
+		return;
+	log->updated_ns = now_ns;
+	err = maps__update(log->maps, append_map, log);
+	if (err && !log->has_failed)
+		log__message(log->log, GPU_LOG_WARNING,
+			     "can't read /proc/self/maps: %s: what was loaded since has "
+			     "no names",
+			     strerror(-err));
+	log->has_failed = err;
+}
+
+/* The address of a stack that is in no mapping as far as is known; else 0. */
+static uint64_t find_unmapped(const struct launch_log *log,
+			      const struct launch_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->nr_frames; i++) {
+		if (GPU_LOG_FRAME_KIND(stack->frames[i]) == GPU_LOG_FRAME_ADDRESS &&
+		    !maps__has(log->maps, stack->frames[i]))
+			return stack->frames[i];
+	}
+	return 0;
+}
+
+/* Code may have been made, or mapped without the dynamic linker, since the last look. */
+static void map_frames(struct launch_log *log, const struct launch_stack *stack,
+		       uint64_t now_ns)
+{
+	uint64_t address = find_unmapped(log, stack);
+
+	if (!address)
+		return;
+	update_maps(log, now_ns);
+	if (!maps__has(log->maps, address))
+		log->nr_vain_updates++;
+}
+
+/* Names change seldom: looked at with each new stack. */
+static int name_thread(struct launch_log *log, struct thread *thread, uint64_t now_ns)
+{
+	struct gpu_log_thread record = {.tid = thread->tid, .time_ns = now_ns};
+	int err;
+
+	prctl(PR_GET_NAME, record.comm);
+	record.comm[sizeof(record.comm) - 1] = '\0';
+	if (thread->named_in == log && !strcmp(record.comm, thread->comm))
+		return 0;
+	err = append(log, GPU_LOG_THREAD, &record, sizeof(record));
+	if (err)
+		return err;
+	memcpy(thread->comm, record.comm, sizeof(thread->comm));
+	thread->named_in = log;
+	return 0;
+}
+
+/* Id of a stack, which is written if it is new; 0 if there is no room. */
+static uint32_t stack_id(struct launch_log *log, struct thread *thread,
+			 const struct launch_stack *stack, uint64_t hash, uint64_t now_ns)
+{
+	const size_t nr_bytes = offsetof(struct launch_stack, frames) +
+				stack->nr_frames * sizeof(*stack->frames);
+	struct gpu_log_stack *to;
+	uint32_t id;
+
+	id = intern__find_hashed(&log->stacks, hash, stack, nr_bytes);
+	if (id)
+		return id;
+	if (log->stacks.nr_key_bytes > MAX_STACK_BYTES)
+		intern__forget(&log->stacks);
+	if (log->maps)
+		map_frames(log, stack, now_ns);
+	if (name_thread(log, thread, now_ns))
+		return 0;
+	to = reserve(log, GPU_LOG_STACK, offsetof(struct gpu_log_stack, tid) + nr_bytes);
+	if (!to)
+		return 0;
+	to->stack = intern__next_id(&log->stacks);
+	memcpy(&to->tid, stack, nr_bytes);
+	return intern__add(&log->stacks, stack, nr_bytes);
+}
+
+/* The time from the last GPU_LOG_TIME, or from a new one. */
+static int offset_time(struct launch_log *log, uint64_t now_ns, int32_t *ret)
+{
+	struct gpu_log_time record = {.time_ns = now_ns};
+	int64_t offset_ns = (int64_t)(now_ns - log->time_ns);
+	int err;
+
+	if (offset_ns < INT32_MIN || offset_ns > INT32_MAX) {
+		err = append(log, GPU_LOG_TIME, &record, sizeof(record));
+		if (err)
+			return err;
+		log->time_ns = now_ns;
+		offset_ns = 0;
+	}
+	*ret = (int32_t)offset_ns;
+	return 0;
+}
+
+static int append_launch(struct launch_log *log, uint64_t key, struct thread *thread,
+			 const struct launch_stack *stack, uint64_t hash, uint64_t now_ns)
+{
+	struct gpu_log_launch launch = {.correlation_id = key,
+					.cpu = (uint32_t)sched_getcpu()};
+	int err;
+
+	/* It may have the id, and the stacks, of one that has ended. */
+	if (thread->named_in != log) {
+		err = name_thread(log, thread, now_ns);
+		if (err)
+			return err;
+	}
+	launch.stack = stack_id(log, thread, stack, hash, now_ns);
+	if (!launch.stack)
+		return -ENOSPC;
+	err = offset_time(log, now_ns, &launch.offset_ns);
+	if (err)
+		return err;
+	return append(log, GPU_LOG_LAUNCH, &launch, sizeof(launch));
+}
+
+/* This thread, of this process: a forked child inherits its parent's. */
+static struct thread *current_thread(struct thread *forked)
+{
+	static _Thread_local struct thread thread;
+
+	if (fork_page__is_forked()) {
+		*forked = (struct thread){.tid = (uint32_t)gettid()};
+		return forked;
+	}
+	if (!thread.tid)
+		thread.tid = (uint32_t)gettid();
+	return &thread;
+}
+
+void launch_log__launch(struct launch_log *log, uint64_t key, struct launch_stack *stack)
+{
+	const size_t nr_bytes = offsetof(struct launch_stack, frames) +
+				stack->nr_frames * sizeof(*stack->frames);
+	struct thread forked, *thread = current_thread(&forked);
+	bool have_maps_changed = log->maps && maps__have_changed(log->maps);
+	uint64_t now_ns, hash;
+
+	stack->tid = thread->tid;
+	stack->pad = 0;
+	hash = intern__hash(stack, nr_bytes);
+	pthread_mutex_lock(&log->mutex);
+	/* With the lock: later than all that was told of mappings so far. */
+	now_ns = monotonic_ns();
+	if (have_maps_changed && maps__have_changed(log->maps))
+		update_maps(log, now_ns);
+	if (append_launch(log, key, thread, stack, hash, now_ns))
+		log->nr_lost++;
+	pthread_mutex_unlock(&log->mutex);
+}
+
+int launch_log__open(const char *spool, uint64_t session, struct log *log,
+		     struct launch_log **ret)
+{
+	struct launch_log *launches;
+	struct gpu_log_process process;
+	int err;
+
+	launches = calloc(1, sizeof(*launches));
+	if (!launches)
+		return -ENOMEM;
+	log__get_process(log, &process);
+	/* In a forked child, locks of the dynamic linker's may be held by nobody. */
+	err = process.is_forked ? 0 : maps__new(&launches->maps);
+	if (!err)
+		err = block_file__open(spool, log__id(log), ".gpulaunch",
+				       &launches->file);
+	if (err) {
+		free(launches->maps);
+		free(launches);
+		return err;
+	}
+	pthread_mutex_init(&launches->mutex, NULL);
+	pthread_mutex_init(&launches->writing, NULL);
+	block__init(&launches->blocks[0], session, log__id(log));
+	block__init(&launches->blocks[1], session, log__id(log));
+	launches->filling = &launches->blocks[0];
+	launches->spare = &launches->blocks[1];
+	launches->log = log;
+	append(launches, GPU_LOG_PROCESS, &process, sizeof(process));
+	*ret = launches;
+	return 0;
+}
+
+static void tell_losses(struct launch_log *log)
+{
+	struct gpu_log_loss loss = {.kind = GPU_LOG_LOSS_LAUNCH,
+				    .nr_records = log->nr_lost};
+
+	if (log->nr_lost && !append(log, GPU_LOG_LOSS, &loss, sizeof(loss)))
+		log->nr_lost = 0;
+}
+
+void launch_log__flush(struct launch_log *log)
+{
+	pthread_mutex_lock(&log->mutex);
+	tell_losses(log);
+	switch_blocks(log);
+	pthread_mutex_unlock(&log->mutex);
+
+	pthread_mutex_lock(&log->writing);
+	write_full(log);
+	pthread_mutex_unlock(&log->writing);
+}
+
+void launch_log__end(struct launch_log *log, uint64_t nr_launches)
+{
+	struct gpu_log_end end = {.nr_launches = nr_launches};
+
+	pthread_mutex_lock(&log->mutex);
+	tell_losses(log);
+	append(log, GPU_LOG_END, &end, sizeof(end));
+	pthread_mutex_unlock(&log->mutex);
+	launch_log__flush(log);
+}
