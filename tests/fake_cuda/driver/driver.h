@@ -93,6 +93,8 @@ struct CUgraphNode_st {
 	CUgraphNodeType type;
 	uint64_t id; /* its graph's in the upper half */
 	struct CUgraph_st *graph;
+	const struct CUgraphNode_st *original; /* that it is a clone of; may be gone */
+	struct CUgraph_st *child; /* of a child graph's node, which owns it */
 	struct launch launch;
 	CUDA_KERNEL_NODE_PARAMS kernel_params;
 	struct copy copy;
@@ -175,6 +177,13 @@ void copy__run(const struct copy *copy, struct CUstream_st *stream);
 
 /* graph.c */
 CUresult graph__create(CUgraph *ret);
+void graph__delete(struct CUgraph_st *graph); /* NULL is fine */
+/* @exec: that the copy is of; NULL for a graph that nodes can be added to */
+CUresult graph__clone(struct CUgraph_st *graph, struct CUgraphExec_st *exec,
+		      struct CUgraph_st **ret);
+void graph__tell(CUpti_CallbackIdResource id, CUpti_GraphData *data);
+CUresult node__set_kernel(struct CUgraphNode_st *node,
+			  const CUDA_KERNEL_NODE_PARAMS *params);
 CUresult graph__add(struct CUgraph_st *graph, const struct CUgraphNode_st *content,
 		    struct CUgraphNode_st **ret);
 

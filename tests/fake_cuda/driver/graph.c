@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Graphs: made node by node, or captured from streams; cloned when they are
- * instantiated; run in the order in which their nodes were made, which is one of those
- * that their dependencies allow.
+ * Graphs: made node by node, or captured from streams, and cloned.
  *
  * Ids are as the real ones: one counter for graphs and their clones, and a node's id
- * has its graph's in the upper half. A kernel of a graph launch has the ids of the
- * clones, so only the callbacks tell which node it was made as.
+ * has its graph's in the upper half. A clone's node is reported as created and as
+ * cloned, in this order.
  */
 #include <stdlib.h>
 
@@ -14,12 +12,12 @@
 
 static atomic_uint newest_graph_id;
 
-static void tell(CUpti_CallbackIdResource id, CUpti_GraphData *graph)
+void graph__tell(CUpti_CallbackIdResource id, CUpti_GraphData *data)
 {
-	CUpti_ResourceData data = {.context = driver_thread()->context,
-				   .resourceDescriptor = graph};
+	CUpti_ResourceData resource = {.context = driver_thread()->context,
+				       .resourceDescriptor = data};
 
-	tools__resource(id, &data);
+	tools__resource(id, &resource);
 }
 
 static struct CUgraph_st *graph__new(void)
@@ -33,7 +31,7 @@ static struct CUgraph_st *graph__new(void)
 	return graph;
 }
 
-static void graph__delete(struct CUgraph_st *graph)
+void graph__delete(struct CUgraph_st *graph)
 {
 	if (!graph)
 		return;
@@ -41,6 +39,7 @@ static void graph__delete(struct CUgraph_st *graph)
 		struct CUgraphNode_st *node = graph->first;
 
 		graph->first = node->next;
+		graph__delete(node->child);
 		free(node);
 	}
 	free(graph);
@@ -55,6 +54,7 @@ static struct CUgraphNode_st *graph__append(struct CUgraph_st *graph,
 		return NULL;
 	*node = *content;
 	node->next = NULL;
+	node->child = NULL;
 	node->graph = graph;
 	node->id = (uint64_t)graph->id << 32 | graph->nr_ids++;
 	*graph->end = node;
@@ -71,14 +71,56 @@ CUresult graph__add(struct CUgraph_st *graph, const struct CUgraphNode_st *conte
 
 	if (!graph)
 		return CUDA_ERROR_INVALID_VALUE;
-	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, &data);
+	graph__tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, &data);
 	node = graph__append(graph, content);
 	if (!node)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	data.node = node;
-	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+	graph__tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
 	if (ret)
 		*ret = node;
+	return CUDA_SUCCESS;
+}
+
+/* The same content in another graph */
+static CUresult node__clone(struct CUgraphNode_st *original, CUpti_GraphData *data)
+{
+	struct CUgraphNode_st *node = graph__append(data->graph, original);
+
+	if (!node)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	node->original = original;
+	data->node = node;
+	data->originalNode = original;
+	data->nodeType = node->type;
+	graph__tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, data);
+	graph__tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, data);
+	return original->child
+		       ? graph__clone(original->child, data->graphExec, &node->child)
+		       : CUDA_SUCCESS;
+}
+
+CUresult graph__clone(struct CUgraph_st *graph, struct CUgraphExec_st *exec,
+		      struct CUgraph_st **ret)
+{
+	struct CUgraph_st *clone = graph__new();
+	CUpti_GraphData data = {
+		.graph = clone, .originalGraph = graph, .graphExec = exec};
+	CUresult result = CUDA_SUCCESS;
+
+	if (!clone)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (struct CUgraphNode_st *node = graph->first; node && !result;
+	     node = node->next)
+		result = node__clone(node, &data);
+	if (result) {
+		graph__delete(clone);
+		return result;
+	}
+	if (!exec)
+		graph__tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+			    &(CUpti_GraphData){.graph = clone, .originalGraph = graph});
+	*ret = clone;
 	return CUDA_SUCCESS;
 }
 
@@ -88,7 +130,8 @@ CUresult graph__create(CUgraph *ret)
 
 	if (!graph)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED, &(CUpti_GraphData){.graph = graph});
+	graph__tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED,
+		    &(CUpti_GraphData){.graph = graph});
 	*ret = graph;
 	return CUDA_SUCCESS;
 }
@@ -97,33 +140,36 @@ static CUresult graph__destroy(CUgraph graph)
 {
 	if (!graph)
 		return CUDA_ERROR_INVALID_VALUE;
-	tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
-	     &(CUpti_GraphData){.graph = graph});
+	graph__tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
+		    &(CUpti_GraphData){.graph = graph});
 	graph__delete(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult node__set_kernel(struct CUgraphNode_st *node,
+			  const CUDA_KERNEL_NODE_PARAMS *params)
+{
+	CUfunction function = params->func ? params->func : (CUfunction)params->kern;
+
+	if (!function)
+		return CUDA_ERROR_INVALID_VALUE;
+	node->kernel_params = *params;
+	node->launch = (struct launch){
+		.function = function,
+		.grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+		.block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+		.shared_bytes = params->sharedMemBytes,
+	};
 	return CUDA_SUCCESS;
 }
 
 static CUresult add_kernel(CUgraphNode *ret, CUgraph graph,
 			   const CUDA_KERNEL_NODE_PARAMS *params)
 {
-	const struct CUgraphNode_st node = {
-		.type = CU_GRAPH_NODE_TYPE_KERNEL,
-		.kernel_params = *params,
-		.launch =
-			{
-				.function = params->func ? params->func
-							 : (CUfunction)params->kern,
-				.grid = {params->gridDimX, params->gridDimY,
-					 params->gridDimZ},
-				.block = {params->blockDimX, params->blockDimY,
-					  params->blockDimZ},
-				.shared_bytes = params->sharedMemBytes,
-			},
-	};
+	struct CUgraphNode_st node = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
+	CUresult result = node__set_kernel(&node, params);
 
-	if (!node.launch.function)
-		return CUDA_ERROR_INVALID_VALUE;
-	return graph__add(graph, &node, ret);
+	return result ? result : graph__add(graph, &node, ret);
 }
 
 /* Rows and planes that lie apart are copied as one run of the first's place. */
@@ -187,6 +233,42 @@ static CUresult add_empty(CUgraphNode *ret, CUgraph graph)
 	return graph__add(graph, &node, ret);
 }
 
+static CUresult add_child(CUgraphNode *ret, CUgraph graph, CUgraph child)
+{
+	const struct CUgraphNode_st content = {.type = CU_GRAPH_NODE_TYPE_GRAPH};
+	struct CUgraphNode_st *node;
+	CUresult result;
+
+	if (!child)
+		return CUDA_ERROR_INVALID_VALUE;
+	result = graph__add(graph, &content, &node);
+	if (!result)
+		result = graph__clone(child, NULL, &node->child);
+	if (!result && ret)
+		*ret = node;
+	return result;
+}
+
+static CUresult child_of(CUgraphNode node, CUgraph *ret)
+{
+	if (!node || !node->child)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret = node->child;
+	return CUDA_SUCCESS;
+}
+
+static CUresult find_in_clone(CUgraphNode *ret, CUgraphNode original, CUgraph clone)
+{
+	struct CUgraphNode_st *node = clone ? clone->first : NULL;
+
+	while (node && node->original != original)
+		node = node->next;
+	if (!node)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ret = node;
+	return CUDA_SUCCESS;
+}
+
 /* The newer way to add any kind, whose parameters begin as the older ones. */
 static CUresult add_node(CUgraphNode *ret, CUgraph graph, const CUgraphNodeParams *params)
 {
@@ -203,6 +285,8 @@ static CUresult add_node(CUgraphNode *ret, CUgraph graph, const CUgraphNodeParam
 		return add_host(ret, graph, (const CUDA_HOST_NODE_PARAMS *)&params->host);
 	case CU_GRAPH_NODE_TYPE_EMPTY:
 		return add_empty(ret, graph);
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return add_child(ret, graph, params->graph.graph);
 	default:
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
@@ -222,106 +306,6 @@ static CUresult graph__nodes(CUgraph graph, CUgraphNode *ret, size_t *nr)
 	for (*nr = i; node; node = node->next)
 		;
 	return CUDA_SUCCESS;
-}
-
-static CUresult exec__delete(struct CUgraphExec_st *exec)
-{
-	if (exec) {
-		graph__delete(exec->graph);
-		free(exec);
-	}
-	return CUDA_SUCCESS;
-}
-
-static CUresult graph__clone_nodes(struct CUgraph_st *graph, struct CUgraphExec_st *exec)
-{
-	for (struct CUgraphNode_st *node = graph->first; node; node = node->next) {
-		CUpti_GraphData data = {
-			.graph = exec->graph,
-			.originalGraph = graph,
-			.originalNode = node,
-			.nodeType = node->type,
-			.graphExec = exec,
-		};
-
-		data.node = graph__append(exec->graph, node);
-		if (!data.node)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
-	}
-	return CUDA_SUCCESS;
-}
-
-static CUresult graph__instantiate(CUgraphExec *ret, CUgraph graph)
-{
-	CUpti_GraphData data = {.graph = graph};
-	struct CUgraphExec_st *exec;
-	CUresult result;
-
-	if (!graph)
-		return CUDA_ERROR_INVALID_VALUE;
-	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, &data);
-	exec = calloc(1, sizeof(*exec));
-	if (!exec)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	exec->graph = graph__new();
-	result = exec->graph ? graph__clone_nodes(graph, exec) : CUDA_ERROR_OUT_OF_MEMORY;
-	if (result) {
-		exec__delete(exec);
-		return result;
-	}
-	data.graphExec = exec;
-	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);
-	*ret = exec;
-	return CUDA_SUCCESS;
-}
-
-static CUresult exec__destroy(CUgraphExec exec)
-{
-	if (!exec)
-		return CUDA_ERROR_INVALID_VALUE;
-	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
-	     &(CUpti_GraphData){.graph = exec->graph, .graphExec = exec});
-	return exec__delete(exec);
-}
-
-static void node__run(struct CUgraphNode_st *node, struct CUstream_st *stream)
-{
-	switch (node->type) {
-	case CU_GRAPH_NODE_TYPE_KERNEL:
-		launch__run(&node->launch, stream, node->graph->id, node->id);
-		break;
-	case CU_GRAPH_NODE_TYPE_MEMCPY:
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		copy__run(&node->copy, stream);
-		break;
-	case CU_GRAPH_NODE_TYPE_HOST:
-		node->host.fn(node->host.userData);
-		break;
-	default: /* empty: only for dependencies */
-		break;
-	}
-}
-
-static CUresult exec__launch(CUgraphExec exec, CUstream handle, bool is_per_thread)
-{
-	struct CUstream_st *stream;
-	CUresult result = stream__get(handle, is_per_thread, &stream);
-
-	if (!exec)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (result)
-		return result;
-	if (stream->capture)
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	for (struct CUgraphNode_st *node = exec->graph->first; node; node = node->next)
-		node__run(node, stream);
-	return CUDA_SUCCESS;
-}
-
-static CUresult accept(const void *handle)
-{
-	return handle ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* clang-format off */
@@ -345,6 +329,15 @@ DRIVER_API(cuGraphAddHostNode, (NODE_ARGS, const CUDA_HOST_NODE_PARAMS *params),
 	   (node, graph, after, nr_after, params), add_host(node, graph, params))
 DRIVER_API(cuGraphAddEmptyNode, (NODE_ARGS), (node, graph, after, nr_after),
 	   add_empty(node, graph))
+DRIVER_API(cuGraphAddChildGraphNode, (NODE_ARGS, CUgraph child),
+	   (node, graph, after, nr_after, child), add_child(node, graph, child))
+DRIVER_API(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *child),
+	   (node, child), child_of(node, child))
+DRIVER_API(cuGraphClone, (CUgraph *clone, CUgraph graph), (clone, graph),
+	   graph ? graph__clone(graph, NULL, clone) : CUDA_ERROR_INVALID_VALUE)
+DRIVER_API(cuGraphNodeFindInClone,
+	   (CUgraphNode *node, CUgraphNode original, CUgraph clone),
+	   (node, original, clone), find_in_clone(node, original, clone))
 DRIVER_API(cuGraphAddNode_v2,
 	   (CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
 	    const CUgraphEdgeData *edges, size_t nr_after, CUgraphNodeParams *params),
@@ -356,17 +349,3 @@ DRIVER_API(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type), (node,
 DRIVER_API(cuGraphKernelNodeGetParams_v2,
 	   (CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params), (node, params),
 	   (*params = node->kernel_params, CUDA_SUCCESS))
-
-DRIVER_API(cuGraphInstantiateWithFlags,
-	   (CUgraphExec *exec, CUgraph graph, unsigned long long flags),
-	   (exec, graph, flags), graph__instantiate(exec, graph))
-DRIVER_API(cuGraphInstantiateWithParams,
-	   (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-	   (exec, graph, params), graph__instantiate(exec, graph))
-DRIVER_API(cuGraphExecDestroy, (CUgraphExec exec), (exec), exec__destroy(exec))
-DRIVER_API(cuGraphLaunch, (CUgraphExec exec, CUstream stream), (exec, stream),
-	   exec__launch(exec, stream, false))
-DRIVER_API(cuGraphLaunch_ptsz, (CUgraphExec exec, CUstream stream), (exec, stream),
-	   exec__launch(exec, stream, true))
-DRIVER_API(cuGraphUpload, (CUgraphExec exec, CUstream stream), (exec, stream),
-	   accept(exec))

@@ -2,13 +2,15 @@
 /* Graphs: the driver's, under the runtime's names. */
 #include "runtime.h"
 
-static cudaError_t add_kernel(cudaGraphNode_t *ret, cudaGraph_t graph,
-			      const cudaGraphNode_t *after, size_t nr_after,
-			      const struct cudaKernelNodeParams *params)
+static cudaError_t to_driver(const struct cudaKernelNodeParams *params,
+			     CUDA_KERNEL_NODE_PARAMS *ret)
 {
 	CUfunction function;
 	cudaError_t error = function__find(params->func, &function);
-	const CUDA_KERNEL_NODE_PARAMS to = {
+
+	if (error)
+		return error;
+	*ret = (CUDA_KERNEL_NODE_PARAMS){
 		.func = function,
 		.gridDimX = params->gridDim.x,
 		.gridDimY = params->gridDim.y,
@@ -20,6 +22,15 @@ static cudaError_t add_kernel(cudaGraphNode_t *ret, cudaGraph_t graph,
 		.kernelParams = params->kernelParams,
 		.extra = params->extra,
 	};
+	return cudaSuccess;
+}
+
+static cudaError_t add_kernel(cudaGraphNode_t *ret, cudaGraph_t graph,
+			      const cudaGraphNode_t *after, size_t nr_after,
+			      const struct cudaKernelNodeParams *params)
+{
+	CUDA_KERNEL_NODE_PARAMS to;
+	cudaError_t error = to_driver(params, &to);
 
 	return error ? error
 		     : CALL(cuGraphAddKernelNode_v2, ret, graph, after, nr_after, &to);
@@ -69,6 +80,28 @@ static cudaError_t add_host(cudaGraphNode_t *ret, cudaGraph_t graph,
 	return CALL(cuGraphAddHostNode, ret, graph, after, nr_after, &to);
 }
 
+static cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node,
+			      const struct cudaKernelNodeParams *params)
+{
+	CUDA_KERNEL_NODE_PARAMS to;
+	cudaError_t error = to_driver(params, &to);
+
+	return error ? error : CALL(cuGraphExecKernelNodeSetParams_v2, exec, node, &to);
+}
+
+/* The results' numbers are the same. */
+static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
+			  cudaGraphExecUpdateResultInfo *ret)
+{
+	CUgraphExecUpdateResultInfo info = {};
+	cudaError_t error = CALL(cuGraphExecUpdate_v2, exec, graph, &info);
+
+	if (ret)
+		*ret = (cudaGraphExecUpdateResultInfo){
+			.result = (enum cudaGraphExecUpdateResult)info.result};
+	return error;
+}
+
 /* clang-format off */
 #define NODE_ARGS								\
 	cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,	\
@@ -96,6 +129,17 @@ RUNTIME_API(cudaGraphAddHostNode, v10000,
 	    add_host(node, graph, after, nr_after, params))
 RUNTIME_API(cudaGraphAddEmptyNode, v10000, (NODE_ARGS), (node, graph, after, nr_after),
 	    CALL(cuGraphAddEmptyNode, node, graph, after, nr_after))
+RUNTIME_API(cudaGraphAddChildGraphNode, v10000, (NODE_ARGS, cudaGraph_t child),
+	    (node, graph, after, nr_after, child),
+	    CALL(cuGraphAddChildGraphNode, node, graph, after, nr_after, child))
+RUNTIME_API(cudaGraphChildGraphNodeGetGraph, v10000,
+	    (cudaGraphNode_t node, cudaGraph_t *child), (node, child),
+	    CALL(cuGraphChildGraphNodeGetGraph, node, child))
+RUNTIME_API(cudaGraphClone, v10000, (cudaGraph_t *clone, cudaGraph_t graph),
+	    (clone, graph), CALL(cuGraphClone, clone, graph))
+RUNTIME_API(cudaGraphNodeFindInClone, v10000,
+	    (cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone),
+	    (node, original, clone), CALL(cuGraphNodeFindInClone, node, original, clone))
 RUNTIME_API(cudaGraphGetNodes, v10000,
 	    (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *nr), (graph, nodes, nr),
 	    CALL(cuGraphGetNodes, graph, nodes, nr))
@@ -117,3 +161,11 @@ RUNTIME_API(cudaGraphLaunch_ptsz, v10000, (cudaGraphExec_t exec, cudaStream_t st
 	    (exec, stream), CALL(cuGraphLaunch, exec, stream_or_own(stream, true)))
 RUNTIME_API(cudaGraphUpload, v10000, (cudaGraphExec_t exec, cudaStream_t stream),
 	    (exec, stream), CALL(cuGraphUpload, exec, stream))
+RUNTIME_API(cudaGraphExecUpdate, v10020,
+	    (cudaGraphExec_t exec, cudaGraph_t graph,
+	     cudaGraphExecUpdateResultInfo *info),
+	    (exec, graph, info), update(exec, graph, info))
+RUNTIME_API(cudaGraphExecKernelNodeSetParams, v10010,
+	    (cudaGraphExec_t exec, cudaGraphNode_t node,
+	     const struct cudaKernelNodeParams *params),
+	    (exec, node, params), set_kernel(exec, node, params))

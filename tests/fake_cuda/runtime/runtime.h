@@ -69,10 +69,16 @@
 	one(cuGraphAddMemsetNode)	\
 	one(cuGraphAddHostNode)		\
 	one(cuGraphAddEmptyNode)	\
+	one(cuGraphAddChildGraphNode)	\
+	one(cuGraphChildGraphNodeGetGraph) \
+	one(cuGraphClone)		\
+	one(cuGraphNodeFindInClone)	\
 	one(cuGraphGetNodes)		\
 	one(cuGraphNodeGetType)		\
 	one(cuGraphInstantiateWithFlags) \
 	one(cuGraphExecDestroy)		\
+	one(cuGraphExecUpdate_v2)	\
+	one(cuGraphExecKernelNodeSetParams_v2) \
 	one(cuGraphLaunch)		\
 	one(cuGraphUpload)
 /* clang-format on */

@@ -100,7 +100,15 @@ static void CUPTIAPI profiler__take_buffer(CUcontext context, uint32_t stream,
 	free(buffer);
 }
 
-static void profiler__add_node(CUpti_CallbackId id, const CUpti_GraphData *graph)
+static struct profiler_node *profiler__find_node(uint64_t id)
+{
+	for (size_t i = 0; i < profiler.nr_nodes; i++)
+		if (profiler.nodes[i].id == id)
+			return &profiler.nodes[i];
+	return NULL;
+}
+
+static void profiler__add_node(const CUpti_GraphData *graph)
 {
 	struct profiler_node *node = &profiler.nodes[profiler.nr_nodes];
 	size_t last = profiler.nr_calls - 1;
@@ -109,10 +117,31 @@ static void profiler__add_node(CUpti_CallbackId id, const CUpti_GraphData *graph
 		return;
 	profiler.nr_nodes++;
 	cuptiGetGraphNodeId(graph->node, &node->id);
-	if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
-		cuptiGetGraphNodeId(graph->originalNode, &node->original_id);
 	if (profiler.nr_calls && last < PROFILER_MAX_CALLS)
 		node->correlation_id = profiler.calls[last].correlation_id;
+}
+
+/* A clone is told as created before. */
+static void profiler__set_original(const CUpti_GraphData *graph, bool is_update)
+{
+	struct profiler_node *node;
+	uint64_t id;
+
+	cuptiGetGraphNodeId(graph->node, &id);
+	node = profiler__find_node(id);
+	CHECK(node);
+	CHECK(is_update || !node->original_id);
+	cuptiGetGraphNodeId(graph->originalNode, &node->original_id);
+}
+
+static void profiler__on_graph(CUpti_CallbackId id, const CUpti_GraphData *graph)
+{
+	if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+		profiler__add_node(graph);
+	else if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+		profiler__set_original(graph, false);
+	else if (id == CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED)
+		profiler__set_original(graph, true);
 }
 
 static void profiler__add_call(CUpti_CallbackDomain domain,
@@ -141,11 +170,8 @@ static void CUPTIAPI profiler__on_callback(void *unused, CUpti_CallbackDomain do
 	(void)unused;
 	pthread_mutex_lock(&profiler.mutex);
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-		if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
-		    id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
-			profiler__add_node(
-				id,
-				((const CUpti_ResourceData *)data)->resourceDescriptor);
+		profiler__on_graph(
+			id, ((const CUpti_ResourceData *)data)->resourceDescriptor);
 	} else {
 		profiler__add_call(domain, data);
 	}

@@ -231,24 +231,26 @@ TEST(correlation_ids_wrap_around)
 	CHECK(has_wrapped);
 }
 
+/* The node that a kernel's is a copy of, by so many steps */
+static uint64_t origin_of(const CUpti_ActivityKernel10 *kernel, int nr_steps)
+{
+	const struct profiler_node *node = profiler__find_node(kernel->graphNodeId);
+
+	CHECK(kernel->graphId);
+	CHECK(node);
+	for (int i = 0; i < nr_steps; i++) {
+		CHECK(node->original_id);
+		node = profiler__find_node(node->original_id);
+		CHECK(node);
+	}
+	CHECK(!node->original_id);
+	return node->id;
+}
+
 static void check_graph_kernels(void)
 {
-	for (size_t i = 0; i < profiler.nr_kernels; i++) {
-		const CUpti_ActivityKernel10 *kernel = &profiler.kernels[i];
-		const struct profiler_node *clone = NULL, *original = NULL;
-
-		CHECK(kernel->graphId);
-		for (size_t j = 0; j < profiler.nr_nodes; j++)
-			if (profiler.nodes[j].id == kernel->graphNodeId)
-				clone = &profiler.nodes[j];
-		CHECK(clone);
-		CHECK(clone->original_id);
-		for (size_t j = 0; j < profiler.nr_nodes; j++)
-			if (profiler.nodes[j].id == clone->original_id)
-				original = &profiler.nodes[j];
-		CHECK(original);
-		CHECK(!original->original_id);
-	}
+	for (size_t i = 0; i < profiler.nr_kernels; i++)
+		origin_of(&profiler.kernels[i], 1);
 }
 
 TEST(captured_graph_leads_back_to_its_nodes)
@@ -321,6 +323,91 @@ TEST(graph_made_node_by_node_leads_back_too)
 	CHECK_EQ(to, 7);
 	CHECK_EQ(profiler.nr_kernels, 3);
 	check_graph_kernels();
+}
+
+static cudaGraph_t capture(cudaStream_t stream, int nr_launches)
+{
+	cudaGraph_t graph;
+
+	CHECK_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+	for (int i = 0; i < nr_launches; i++)
+		launch(stream);
+	CHECK_EQ(cudaStreamEndCapture(stream, &graph), 0);
+	return graph;
+}
+
+static void run(cudaGraph_t graph)
+{
+	cudaGraphExec_t exec;
+
+	CHECK_EQ(cudaGraphInstantiate(&exec, graph, 0), 0);
+	CHECK_EQ(cudaGraphLaunch(exec, NULL), 0);
+	CHECK_EQ(cudaGraphExecDestroy(exec), 0);
+}
+
+TEST(copies_of_graphs_lead_back_by_their_copies)
+{
+	cudaGraph_t captured, parent, clone, child;
+	cudaGraphNode_t node, captured_node, cloned_node;
+	cudaStream_t stream;
+	size_t nr = 1;
+
+	profiler__start();
+	profiler__enable(CUPTI_CB_DOMAIN_RESOURCE);
+	CHECK_EQ(cudaStreamCreate(&stream), 0);
+	captured = capture(stream, 1);
+	CHECK_EQ(cudaGraphGetNodes(captured, &captured_node, &nr), 0);
+	CHECK_EQ(cudaGraphCreate(&parent, 0), 0);
+	CHECK_EQ(cudaGraphAddChildGraphNode(&node, parent, NULL, 0, captured), 0);
+	CHECK_EQ(cudaGraphChildGraphNodeGetGraph(node, &child), 0);
+	CHECK_EQ(cudaGraphClone(&clone, captured), 0);
+	CHECK_EQ(cudaGraphNodeFindInClone(&cloned_node, captured_node, clone), 0);
+	CHECK_EQ(cudaGraphNodeFindInClone(&cloned_node, captured_node, captured),
+		 cudaErrorInvalidValue);
+	CHECK_EQ(cudaGraphDestroy(captured), 0);
+	run(parent);
+	run(clone);
+	finish();
+	CHECK_EQ(profiler.nr_kernels, 2);
+	CHECK(origin_of(&profiler.kernels[0], 2) == origin_of(&profiler.kernels[1], 2));
+	CHECK_EQ(cudaGraphDestroy(parent), 0);
+	CHECK_EQ(cudaGraphDestroy(clone), 0);
+}
+
+TEST(updated_graph_leads_to_what_it_was_updated_with)
+{
+	struct cudaKernelNodeParams params = {
+		.func = (void *)(uintptr_t)plain_kernel, .gridDim = one, .blockDim = one};
+	cudaGraphExecUpdateResultInfo info;
+	cudaGraph_t first, second, other;
+	cudaGraphNode_t node;
+	cudaGraphExec_t exec;
+	cudaStream_t stream;
+	size_t nr = 1;
+
+	profiler__start();
+	profiler__enable(CUPTI_CB_DOMAIN_RESOURCE);
+	CHECK_EQ(cudaStreamCreate(&stream), 0);
+	first = capture(stream, 1);
+	second = capture(stream, 1);
+	other = capture(stream, 2);
+	CHECK_EQ(cudaGraphInstantiate(&exec, first, 0), 0);
+	CHECK_EQ(cudaGraphLaunch(exec, NULL), 0);
+	finish();
+	CHECK(origin_of(&profiler.kernels[0], 1) == profiler.nodes[0].id);
+	CHECK_EQ(cudaGraphExecUpdate(exec, second, &info), 0);
+	CHECK_EQ(info.result, cudaGraphExecUpdateSuccess);
+	CHECK_EQ(cudaGraphExecUpdate(exec, other, &info),
+		 cudaErrorGraphExecUpdateFailure);
+	CHECK_EQ(info.result, cudaGraphExecUpdateErrorTopologyChanged);
+	CHECK_EQ(cudaGraphGetNodes(first, &node, &nr), 0);
+	CHECK_EQ(cudaGraphExecKernelNodeSetParams(exec, node, &params), 0);
+	CHECK_EQ(cudaGraphLaunch(exec, NULL), 0);
+	finish();
+	CHECK_EQ(profiler.nr_kernels, 2);
+	CHECK(profiler.kernels[1].graphNodeId == profiler.kernels[0].graphNodeId);
+	CHECK(origin_of(&profiler.kernels[1], 1) == profiler.nodes[1].id);
+	CHECK_EQ(cudaGraphExecDestroy(exec), 0);
 }
 
 static void *launch_many(void *argument)
