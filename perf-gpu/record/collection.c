@@ -76,9 +76,10 @@ static int write_whole(struct collection *collection, const void *data, size_t b
 
 /* Return: 0, or -errno, printed, if the sidecar can't be made. */
 static int copy_blocks(struct collection *collection, struct log_file *file,
-		       const char *name)
+		       const char *name, const struct launch_counts *launches)
 {
 	bool is_empty = true;
+	uint64_t log_id = 0; /* of all its blocks; a made-up log may have several */
 	int got, err;
 
 	log_scan__begin_log(&collection->scan);
@@ -92,7 +93,9 @@ static int copy_blocks(struct collection *collection, struct log_file *file,
 		if (err)
 			return err;
 		is_empty = false;
+		log_id = file->block->log_id;
 	}
+	log_scan__end_log(&collection->scan, launch_counts__of(launches, log_id));
 	if (!is_empty)
 		collection->counts.nr_logs++;
 	else if (!got)
@@ -110,7 +113,8 @@ static int copy_blocks(struct collection *collection, struct log_file *file,
 	return 0;
 }
 
-int collection__add_spool(struct collection *collection, const struct spool *spool)
+int collection__add_spool(struct collection *collection, const struct spool *spool,
+			  const struct launch_counts *launches)
 {
 	struct spool_names logs;
 	int err;
@@ -125,7 +129,7 @@ int collection__add_spool(struct collection *collection, const struct spool *spo
 		if (fd < 0)
 			continue;
 		file = log_file__new(fd, collection->session);
-		err = copy_blocks(collection, &file, logs.names[i]);
+		err = copy_blocks(collection, &file, logs.names[i], launches);
 		log_file__close(&file);
 	}
 	spool_names__release(&logs);

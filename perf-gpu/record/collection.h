@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "gpu_log.h"
+#include "record/launch_counts.h"
 #include "record/log_scan.h"
 #include "record/spool.h"
 
@@ -33,13 +34,15 @@ int collection__open(const char *path, uint64_t session, struct collection **ret
 
 /**
  * collection__add_spool - copy the whole blocks of every log in it
+ * @launches: that are in perf.data
  *
  * Files that are no regular ones of the recorder's user are left out, with a
  * warning, as is what follows a broken block.
  *
  * Return: 0 or a negative errno, printed, if the sidecar can't be written.
  */
-int collection__add_spool(struct collection *collection, const struct spool *spool);
+int collection__add_spool(struct collection *collection, const struct spool *spool,
+			  const struct launch_counts *launches);
 
 /* Append the recorder's block; fills in @recorder->rec. 0 or -errno, printed. */
 int collection__add_recorder(struct collection *collection,

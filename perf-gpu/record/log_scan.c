@@ -12,7 +12,7 @@
 void log_scan__begin_log(struct log_scan *scan)
 {
 	scan->pid = 0;
-	scan->nr_marked_of_log = 0;
+	scan->nr_launches_of_log = 0;
 	scan->is_unended_log = false;
 	memset(scan->comm, 0, sizeof(scan->comm));
 }
@@ -75,10 +75,8 @@ static int scan_message(struct log_scan *scan, const struct gpu_log_message *rec
 static void scan_end(struct log_scan *scan, const struct gpu_log_end *end)
 {
 	set_unended(scan, false);
-	if (end->nr_launches <= scan->nr_marked_of_log)
-		return;
-	sum__add(&scan->nr_marked, end->nr_launches - scan->nr_marked_of_log);
-	scan->nr_marked_of_log = end->nr_launches;
+	if (end->nr_launches > scan->nr_launches_of_log)
+		scan->nr_launches_of_log = end->nr_launches;
 }
 
 static int scan_record(struct log_scan *scan, const struct gpu_log_record *record)
@@ -144,6 +142,12 @@ int log_scan__block(struct log_scan *scan, const void *payload, size_t bytes)
 			break;
 	}
 	return err;
+}
+
+void log_scan__end_log(struct log_scan *scan, uint64_t nr_samples)
+{
+	if (scan->nr_launches_of_log > nr_samples)
+		sum__add(&scan->nr_missing, scan->nr_launches_of_log - nr_samples);
 }
 
 static void print_message(const struct log_message *message)

@@ -28,7 +28,7 @@ struct log_scan {
 	uint64_t nr_kernels;
 	uint64_t nr_unknown_time; /* of them: CUPTI didn't know when they ran */
 	uint64_t nr_dropped; /* GPU records lost, by the logs' own account */
-	uint64_t nr_marked; /* launches of the processes that ended in order */
+	uint64_t nr_missing; /* launches that logs have counted, without a sample */
 	uint64_t nr_errors; /* processes, or times, that recording was given up */
 	uint64_t nr_unended; /* processes that were recorded and didn't end in order */
 	struct log_message messages[LOG_SCAN_MAX_MESSAGES];
@@ -37,12 +37,15 @@ struct log_scan {
 	/* of the log that is read */
 	uint32_t pid;
 	char comm[16];
-	uint64_t nr_marked_of_log;
+	uint64_t nr_launches_of_log;
 	bool is_unended_log; /* counted in nr_unended */
 };
 
 /* The next block is of another log. */
 void log_scan__begin_log(struct log_scan *scan);
+
+/* The log has no more blocks; @nr_samples of its launches are in perf.data. */
+void log_scan__end_log(struct log_scan *scan, uint64_t nr_samples);
 
 /**
  * log_scan__block - read the records of a block

@@ -40,6 +40,7 @@ struct output {
 	struct perf_event_attr launch_attr;
 	struct perf_event_attr sideband_attr;
 	struct output_counts counts;
+	struct launch_counts launch_counts;
 	uint64_t first_ns, last_ns;
 	uint64_t *launching_pids; /* bitmap of MAX_PIDS */
 	uint64_t record[MAX_RECORD_BYTES / sizeof(uint64_t)];
@@ -174,6 +175,7 @@ static int write_launch(struct output *output, struct perfdata_sample *sample,
 	if (err < 0)
 		return write_broken(output);
 	count_launch(output, sample);
+	launch_counts__add(&output->launch_counts, launch->log_id);
 	return perfdata_writer__write(output->writer,
 				      (struct perf_event_header *)output->record);
 }
@@ -276,6 +278,11 @@ struct output_counts output__counts(const struct output *output)
 	return counts;
 }
 
+const struct launch_counts *output__launch_counts(const struct output *output)
+{
+	return &output->launch_counts;
+}
+
 static int set_build_ids(struct output *output)
 {
 	struct perfdata_buffer table = {0};
@@ -312,6 +319,7 @@ void output__close(struct output *output)
 		return;
 	perfdata_writer__close(output->writer);
 	build_ids__delete(output->build_ids);
+	launch_counts__release(&output->launch_counts);
 	free(output->launching_pids);
 	free(output);
 }

@@ -19,6 +19,7 @@
 
 #include "record/events.h"
 #include "record/features.h"
+#include "record/launch_counts.h"
 
 struct output;
 
@@ -65,6 +66,9 @@ int output__sideband(void *output, const struct perf_event_header *event);
 int output__finish_round(struct output *output);
 
 struct output_counts output__counts(const struct output *output);
+
+/* How many samples there are of each log; as long as the output. */
+const struct launch_counts *output__launch_counts(const struct output *output);
 
 /**
  * output__commit - give the file its name

@@ -228,7 +228,8 @@ static int collect(struct recording *rec, struct collection *collection,
 	struct gpu_log_recorder recorder;
 	int err;
 
-	err = collection__add_spool(collection, &rec->spool);
+	err = collection__add_spool(collection, &rec->spool,
+				    output__launch_counts(rec->output));
 	if (err)
 		return err;
 	summary->output = output__counts(rec->output);
@@ -294,8 +295,7 @@ static void recording__release(struct recording *rec)
 		rec->carrier->ops->close(rec->carrier);
 	output__close(rec->output);
 	injection__release(&rec->injection);
-	if (rec->spool.path[0])
-		spool__remove(&rec->spool);
+	spool__remove(&rec->spool);
 	signals__close(&rec->signals);
 }
 

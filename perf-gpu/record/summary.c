@@ -37,14 +37,14 @@ static void print_unlogged(const struct output_counts *output)
 
 static void print_losses(const struct summary *summary)
 {
-	const uint64_t nr_seen = summary->output.nr_launches + summary->losses.nr_ring +
-				 summary->output.nr_broken;
+	const uint64_t nr_explained = summary->losses.nr_ring + summary->output.nr_broken;
 	struct format_buf count;
 
-	if (summary->scan->nr_marked > nr_seen)
+	if (summary->scan->nr_missing > nr_explained)
 		pr_warning("%s launches of the command did not reach the probe: does a "
 			   "process use a copy of %s?",
-			   format__count(summary->scan->nr_marked - nr_seen, &count),
+			   format__count(summary->scan->nr_missing - nr_explained,
+					 &count),
 			   summary->library);
 	if (summary->losses.nr_ring)
 		pr_warning("%s launches were lost for lack of room: use a larger -m",

@@ -49,10 +49,16 @@ TEST(losses_and_launches_are_added_up)
 	CHECK_EQ(scan(&result, &build), 0);
 	CHECK_EQ(result.nr_kernels, 1);
 	CHECK_EQ(result.nr_dropped, 10);
-	CHECK_EQ(result.nr_marked, 12); /* of the last end */
+	log_scan__end_log(&result, 12); /* as many as the last end has */
+	CHECK_EQ(result.nr_missing, 0);
 	log_scan__begin_log(&result);
 	CHECK_EQ(scan(&result, &build), 0);
-	CHECK_EQ(result.nr_marked, 24);
+	log_scan__end_log(&result, 9);
+	CHECK_EQ(result.nr_missing, 3);
+	log_scan__begin_log(&result);
+	CHECK_EQ(scan(&result, &build), 0);
+	log_scan__end_log(&result, 100); /* doesn't make up for another log's */
+	CHECK_EQ(result.nr_missing, 3);
 	log_build__release(&build);
 }
 
@@ -189,6 +195,7 @@ struct fixture {
 	char dir[32];
 	char sidecar[64];
 	struct spool spool;
+	struct launch_counts launches;
 	struct collection *collection;
 };
 
@@ -197,6 +204,7 @@ static void open_fixture(struct fixture *fixture)
 	log_verbosity = -1;
 	strcpy(fixture->dir, P_tmpdir "/perf-gpu-unit.XXXXXX");
 	CHECK(mkdtemp(fixture->dir));
+	fixture->launches = (struct launch_counts){};
 	snprintf(fixture->sidecar, sizeof(fixture->sidecar), "%s/perf.data.gpu",
 		 fixture->dir);
 	CHECK_EQ(spool__create(fixture->sidecar, &fixture->spool), 0);
@@ -215,6 +223,7 @@ static void save_log(struct fixture *fixture, const struct log_build *build,
 static void close_fixture(struct fixture *fixture)
 {
 	collection__close(fixture->collection);
+	launch_counts__release(&fixture->launches);
 	spool__remove(&fixture->spool);
 	unlink(fixture->sidecar);
 	CHECK_EQ(rmdir(fixture->dir), 0);
@@ -241,7 +250,7 @@ TEST(whole_blocks_are_copied)
 	save_log(&f, &build, "2-b.gpulog");
 	save_log(&f, &build, "notes.txt");
 	save_log(&f, &empty, "3-c.gpulog");
-	CHECK_EQ(collection__add_spool(f.collection, &f.spool), 0);
+	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
 	CHECK_EQ(collection__add_recorder(f.collection, &recorder), 0);
 	CHECK_EQ(collection__counts(f.collection).nr_logs, 2);
 	CHECK_EQ(collection__counts(f.collection).nr_empty_logs, 1);
@@ -265,7 +274,7 @@ TEST(a_log_that_is_cut_keeps_its_whole_blocks)
 	make_log(&build);
 	build.bytes -= 8;
 	save_log(&f, &build, "1-a.gpulog");
-	CHECK_EQ(collection__add_spool(f.collection, &f.spool), 0);
+	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
 	CHECK_EQ(collection__counts(f.collection).nr_logs, 1);
 	CHECK_EQ(collection__counts(f.collection).nr_cut_logs, 1);
 	CHECK_EQ(collection__scan(f.collection)->nr_kernels, 0);
@@ -292,7 +301,7 @@ TEST(blocks_that_are_not_ours_are_refused)
 	log_build__process(&later, 42, "app");
 	log_build__end_block_of(&later, GPU_LOG_VERSION + 1);
 	save_log(&f, &later, "4.gpulog");
-	CHECK_EQ(collection__add_spool(f.collection, &f.spool), 0);
+	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
 	CHECK_EQ(collection__counts(f.collection).nr_logs, 0);
 	CHECK_EQ(collection__counts(f.collection).nr_cut_logs, 4);
 	CHECK_EQ(collection__counts(f.collection).bytes, 0);
@@ -301,6 +310,32 @@ TEST(blocks_that_are_not_ours_are_refused)
 	log_build__release(&nobody);
 	log_build__release(&damaged);
 	log_build__release(&later);
+}
+
+/* The killed process has launched more than it could say: that is no loss. */
+TEST(launches_are_missed_in_each_log_by_itself)
+{
+	struct log_build killed = {.session = SESSION, .log_id = 1};
+	struct log_build ended = {.session = SESSION, .log_id = 2};
+	struct gpu_log_end end = {.nr_launches = 10};
+	struct fixture f;
+
+	open_fixture(&f);
+	make_log(&killed);
+	save_log(&f, &killed, "1-a.gpulog");
+	make_log(&ended);
+	LOG_BUILD_ADD(&ended, GPU_LOG_END, end);
+	log_build__end_block(&ended);
+	save_log(&f, &ended, "2-b.gpulog");
+	for (int i = 0; i < 20; i++)
+		launch_counts__add(&f.launches, 1);
+	for (int i = 0; i < 7; i++)
+		launch_counts__add(&f.launches, 2);
+	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
+	CHECK_EQ(collection__scan(f.collection)->nr_missing, 3);
+	close_fixture(&f);
+	log_build__release(&killed);
+	log_build__release(&ended);
 }
 
 TEST(links_and_pipes_are_left_out)
@@ -317,7 +352,7 @@ TEST(links_and_pipes_are_left_out)
 	CHECK_EQ(symlink(target, path), 0);
 	snprintf(path, sizeof(path), "%s/2.gpulog", f.spool.path);
 	CHECK_EQ(mkfifo(path, 0600), 0);
-	CHECK_EQ(collection__add_spool(f.collection, &f.spool), 0);
+	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
 	CHECK_EQ(collection__counts(f.collection).nr_logs, 0);
 	close_fixture(&f);
 	log_build__release(&build);
