@@ -4,6 +4,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "gpu_log.h"
+
 /*
  * A static runtime has one or two frames of its own between the API function and
  * CUPTI (CUDA 11 to 13); further out a frame of that name is the program's.
@@ -72,6 +74,11 @@ struct chain {
 	size_t nr;
 };
 
+static bool chain__is_code(const struct chain *chain, size_t i)
+{
+	return GPU_LOG_FRAME_KIND(chain->ips[i]) != GPU_LOG_FRAME_TRUNCATED;
+}
+
 /* Within the calling instruction, which is what has the caller's symbol and line. */
 static uint64_t chain__ip(const struct chain *chain, size_t i)
 {
@@ -138,6 +145,8 @@ static size_t chain__find_program(const struct chain *chain, const char *api)
 		has_cupti |= owner == OWNER_CUPTI;
 		has_runtime |= owner == OWNER_RUNTIME;
 	}
+	if (i < chain->nr && !chain__is_code(chain, i))
+		return i;
 	if (i < chain->nr && has_cupti && !has_runtime && api && has_prefix(api, "cuda"))
 		i = chain__skip_static_runtime(chain, i, api);
 	if (i && i < chain->nr && chain__is_stub(chain, i))
@@ -191,7 +200,13 @@ void stack__build(struct stack *ret, const struct machine *machine, uint32_t pid
 	/* With all frames kept, the function itself may be there. */
 	if (api && !(last && is_api_symbol(last->name, api)))
 		stack__add(ret, api, 0);
-	for (size_t i = program; i < chain.nr; i++)
+	ret->has_code = false;
+	for (size_t i = program; i < chain.nr; i++) {
+		if (!chain__is_code(&chain, i)) {
+			stack__add(ret, "[truncated]", 0);
+			continue;
+		}
 		stack__add(ret, NULL, chain__ip(&chain, i));
-	ret->has_code = program < chain.nr;
+		ret->has_code = true;
+	}
 }

@@ -15,6 +15,8 @@
  * frame put in its place: the API function, by the name CUPTI has for it, since
  * a stripped program has no symbol of it. A runtime linked in statically is
  * part of the program's own file: its frames end at the API function's symbol.
+ *
+ * A stack that the library knows to go on ends in a frame [truncated].
  */
 #ifndef PERF_GPU_SOURCE_STACK_H
 #define PERF_GPU_SOURCE_STACK_H

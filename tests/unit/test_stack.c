@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gpu_log.h"
 #include "source/stack.h"
 #include "symbol/machine.h"
 
@@ -173,5 +174,35 @@ TEST(a_chain_longer_than_the_limit_is_cut_at_its_root)
 	stack__build(&stack, machine, PID, ips, 300, NULL, false);
 	CHECK_EQ(stack.nr_frames, STACK_MAX_FRAMES);
 	CHECK_EQ(stack.frames[1].ip, PROGRAM);
+	machine__delete(machine);
+}
+
+#define TRUNCATED ((uint64_t)GPU_LOG_FRAME_TRUNCATED << 56)
+
+TEST(a_stack_that_goes_on_says_so)
+{
+	struct machine *machine = new_machine();
+	struct stack stack;
+
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, CUPTI + 8,
+	      CUDART + 8, PROGRAM + 8, TRUNCATED);
+	CHECK_EQ(stack.nr_frames, 4);
+	CHECK_EQ(stack.frames[2].ip, PROGRAM + 7);
+	CHECK_STR(stack.frames[3].name, "[truncated]");
+	CHECK(stack.has_code);
+	machine__delete(machine);
+}
+
+TEST(what_is_truncated_before_the_program_has_no_code)
+{
+	struct machine *machine = new_machine();
+	struct stack stack;
+
+	/* Without the library of a runtime, the frame could be taken for a static one. */
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, CUPTI + 8,
+	      DRIVER + 8, TRUNCATED);
+	CHECK_EQ(stack.nr_frames, 3);
+	CHECK_STR(stack.frames[2].name, "[truncated]");
+	CHECK(!stack.has_code);
 	machine__delete(machine);
 }
