@@ -3,11 +3,13 @@
 """A PyTorch training step, to be recorded: a small transformer, forward, backward and
 a fused optimizer, for a fixed number of steps.
 
-With --graph the steps are captured once into a CUDA graph and replayed. Kernels can't
-be counted here while perf-gpu is subscribed to CUPTI, so only the steps are printed.
-`python3 -X perf` (Python 3.12 and later) gives the Python frames their names.
+With --graph the steps are captured once into a CUDA graph and replayed; with --compile
+the model is compiled (by Triton); with --loader the tokens come from worker processes.
+Kernels can't be counted here while perf-gpu is subscribed to CUPTI, so only the steps are
+printed.
 """
 import argparse
+import itertools
 
 import torch
 from torch import nn
@@ -56,6 +58,21 @@ def train_step(model, optimizer, tokens):
     return loss
 
 
+class Tokens(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        generator = torch.Generator().manual_seed(0)
+        while True:
+            yield torch.randint(VOCABULARY, (LENGTH + 1,), generator=generator)
+
+
+def load_tokens():
+    """Batches, made by worker processes that are forks of this one."""
+    loader = torch.utils.data.DataLoader(Tokens(), batch_size=BATCH, num_workers=2,
+                                         pin_memory=True)
+    for tokens in loader:
+        yield tokens.cuda(non_blocking=True)
+
+
 def capture(step):
     """The step as a CUDA graph, warmed up on a stream of its own as PyTorch asks."""
     stream = torch.cuda.Stream()
@@ -74,6 +91,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-n", "--steps", type=int, default=10)
     parser.add_argument("--graph", action="store_true")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--loader", action="store_true")
     arguments = parser.parse_args()
 
     torch.manual_seed(0)
@@ -81,6 +100,9 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True,
                                   capturable=arguments.graph)
     tokens = torch.randint(VOCABULARY, (BATCH, LENGTH + 1), device="cuda")
+    batches = load_tokens() if arguments.loader else itertools.repeat(tokens)
+    if arguments.compile:
+        model.compile()
 
     if arguments.graph:
         graph, loss = capture(lambda: train_step(model, optimizer, tokens))
@@ -88,7 +110,7 @@ def main():
             graph.replay()
     else:
         for _ in range(arguments.steps):
-            loss = train_step(model, optimizer, tokens)
+            loss = train_step(model, optimizer, next(batches))
     torch.cuda.synchronize()
     print(f"steps {arguments.steps} loss {loss.item():.4f}")
 
