@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,9 +22,8 @@
 /* Kept for the next request: a fresh one costs 128 page faults. */
 #define MAX_SPARE_BUFFERS 16
 
-#define FLUSH_PERIOD_S 1
-/* How long the process's end waits for a flush that is under way */
-#define MAX_END_WAIT_MS 1000
+/* How often kernels that still ran are looked after */
+#define DRAIN_STEP_MS 10
 
 static const struct cupti_table *cupti;
 static struct log *activity_log;
@@ -42,9 +40,8 @@ static unsigned int nr_spare_buffers;
 static unsigned char last_buffer[64 << 10] __attribute__((aligned(BUFFER_ALIGN)));
 static atomic_flag last_buffer_taken = ATOMIC_FLAG_INIT;
 
-/* What the flushing thread does; once ended, it doesn't enter CUPTI any more. */
-enum flusher { FLUSHER_SLEEPS, FLUSHER_FLUSHES, FLUSHER_ENDED };
-static atomic_int flusher = FLUSHER_SLEEPS;
+static atomic_int nr_buffers_out; /* that CUPTI has */
+static bool has_told_devices;
 
 static uint64_t CUPTIAPI monotonic_ns(void)
 {
@@ -85,7 +82,9 @@ static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
 		*buffer = last_buffer;
 		*size = sizeof(last_buffer);
 	}
-	if (!*buffer)
+	if (*buffer)
+		atomic_fetch_add(&nr_buffers_out, 1);
+	else
 		*size = 0; /* CUPTI counts what it has to drop */
 	errno = saved_errno;
 }
@@ -171,6 +170,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 	    nr_dropped)
 		log__count_lost(activity_log, GPU_LOG_LOSS_CUPTI_DROPPED, nr_dropped);
 	log__flush(activity_log);
+	atomic_fetch_sub(&nr_buffers_out, 1);
 	release_buffer(buffer);
 	errno = saved_errno;
 }
@@ -182,6 +182,7 @@ CUptiResult activity__prepare(const struct cupti_table *table, struct log *log,
 
 	cupti = table;
 	activity_log = log;
+	has_told_devices = false;
 	*ret_what = "cuptiActivityRegisterTimestampCallback";
 	result = cupti->cuptiActivityRegisterTimestampCallback(monotonic_ns);
 	if (result)
@@ -211,73 +212,26 @@ CUptiResult activity__disable(void)
 	return cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
-static bool flusher__switch(int from, int to)
+void activity__flush(void)
 {
-	return atomic_compare_exchange_strong(&flusher, &from, to);
-}
-
-/* No flush of the thread's may run while libcupti is torn down at the exit. */
-static void flusher__end(void)
-{
-	const struct timespec ms = {.tv_nsec = 1000000};
-
-	for (int i = 0; i < MAX_END_WAIT_MS; i++) {
-		if (flusher__switch(FLUSHER_SLEEPS, FLUSHER_ENDED))
-			return;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL);
+	if (!has_told_devices) {
+		device__tell(activity_log, cupti->version);
+		has_told_devices = true;
 	}
-}
-
-static void *flush_periodically(void *unused)
-{
-	const struct timespec period = {.tv_sec = FLUSH_PERIOD_S};
-	bool is_abandoned;
-
-	(void)unused;
-	do {
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
-		if (!flusher__switch(FLUSHER_SLEEPS, FLUSHER_FLUSHES))
-			return NULL;
-		device__tell_once(activity_log, cupti->version);
-		cupti->cuptiActivityFlushAll(0);
-		launch__flush();
-		log__flush(activity_log);
-		is_abandoned = log__is_abandoned(activity_log);
-		if (is_abandoned) {
-			launch__enable(false);
-			activity__disable();
-		}
-		flusher__switch(FLUSHER_FLUSHES, FLUSHER_SLEEPS);
-	} while (!is_abandoned);
-	return NULL;
-}
-
-int activity__start_flushing(void)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	pthread_t thread;
-	int err;
-
-	err = pthread_attr_init(&attr);
-	if (err)
-		return -err;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	/* The target's signals are for the target's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, &attr, flush_periodically, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!err)
-		pthread_setname_np(thread, "perf-gpu-flush");
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
-void activity__end(void)
-{
-	flusher__end();
-	device__tell_once(activity_log, cupti->version);
 	cupti->cuptiActivityFlushAll(0);
+	launch__flush();
+	log__flush(activity_log);
+}
+
+void activity__drain(unsigned int limit_ms)
+{
+	const struct timespec step = {.tv_nsec = DRAIN_STEP_MS * 1000000};
+
+	activity__flush();
+	for (unsigned int ms = 0; ms < limit_ms && atomic_load(&nr_buffers_out);
+	     ms += DRAIN_STEP_MS) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
+		activity__flush();
+	}
 	cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }

@@ -3,8 +3,7 @@
  * What the GPU did: CUPTI's activity records, into the process's log.
  *
  * CUPTI takes empty buffers from us and gives full ones back, on threads of its
- * own or on one that asks for a flush; a thread of ours asks for one every
- * second, so that a kill loses at most a second of completed work.
+ * own or on one that asks for a flush.
  */
 #ifndef PERF_GPU_INJECT_ACTIVITY_H
 #define PERF_GPU_INJECT_ACTIVITY_H
@@ -16,7 +15,8 @@
  * activity__prepare - set clock, thread ids and buffers
  *
  * Call before anything is enabled in CUPTI: the clock doesn't change for what
- * is enabled already. Both pointers are kept.
+ * is enabled already. Both pointers are kept. There may be another
+ * after activity__drain().
  *
  * Return: CUPTI's result; @ret_what names the function that failed.
  */
@@ -30,13 +30,14 @@ CUptiResult activity__prepare(const struct cupti_table *cupti, struct log *log,
 CUptiResult activity__enable(void);
 CUptiResult activity__disable(void);
 
-/* Start the thread that flushes. 0 or a negative errno. */
-int activity__start_flushing(void);
+/* Write what has ended by now. In one thread at a time. */
+void activity__flush(void);
 
-/*
- * At the end of the process: stop the thread, and take out everything, also what
- * hasn't ended. A kernel that is still running is lost, and counted.
+/**
+ * activity__drain - take out everything, once it is disabled
+ * @limit_ms: how long to wait for kernels that still run. One that runs on after that is
+ *            lost, and counted.
  */
-void activity__end(void);
+void activity__drain(unsigned int limit_ms);
 
 #endif

@@ -189,3 +189,14 @@ bool block_file__is_abandoned(const struct block_file *file)
 {
 	return file->is_abandoned;
 }
+
+void block_file__close(struct block_file *file)
+{
+	struct stat st;
+
+	if (!file)
+		return;
+	if (is_file(file, file->fd, &st))
+		close(file->fd);
+	free(file);
+}

@@ -42,7 +42,7 @@ struct block_file;
  * @spool:  directory
  * @log_id: in its name, with the pid
  * @suffix: of its name
- * @ret:    lives until the process ends; written on success only
+ * @ret:    released by block_file__close(); written on success only
  *
  * Return: 0 or a negative errno.
  */
@@ -62,5 +62,7 @@ int block_file__write(struct block_file *file, struct block *block);
  * that outlives the command then writes for nobody. Known after a write.
  */
 bool block_file__is_abandoned(const struct block_file *file);
+
+void block_file__close(struct block_file *file); /* NULL is fine */
 
 #endif

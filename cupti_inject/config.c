@@ -5,10 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int config__path(const char *name, char *ret)
-{
-	const char *value = secure_getenv(name);
+/* Where variables are: "NAME=value" strings, or NULL: the environment */
+struct source {
+	const char *text;
+	size_t bytes;
+};
 
+static const char *source__get(const struct source *source, const char *name)
+{
+	const char *end = source->text + source->bytes;
+	const size_t nr = strlen(name);
+
+	if (!source->text)
+		return secure_getenv(name);
+	for (const char *at = source->text; at < end; at += strlen(at) + 1)
+		if (!strncmp(at, name, nr) && at[nr] == '=')
+			return at + nr + 1;
+	return NULL;
+}
+
+static int read_path(const char *value, char *ret)
+{
 	if (!value)
 		return -ENOENT;
 	if (value[0] != '/' || strlen(value) >= PATH_MAX)
@@ -17,12 +34,19 @@ static int config__path(const char *name, char *ret)
 	return 0;
 }
 
-int config__read(struct config *ret)
+/* One that may be missing */
+static int read_optional_path(const char *value, char *ret)
 {
-	const char *session = secure_getenv("PERF_GPU_SESSION");
-	const char *call_graph = secure_getenv("PERF_GPU_CALL_GRAPH");
-	const char *marker = secure_getenv("PERF_GPU_MARKER");
-	const char *stacks = secure_getenv("PERF_GPU_STACKS");
+	*ret = '\0';
+	return value ? read_path(value, ret) : 0;
+}
+
+static int read_config(const struct source *source, struct config *ret)
+{
+	const char *session = source__get(source, "PERF_GPU_SESSION");
+	const char *call_graph = source__get(source, "PERF_GPU_CALL_GRAPH");
+	const char *marker = source__get(source, "PERF_GPU_MARKER");
+	const char *stacks = source__get(source, "PERF_GPU_STACKS");
 	char *end;
 	int err;
 
@@ -33,15 +57,39 @@ int config__read(struct config *ret)
 	if (errno || *end || strlen(session) != 16 || !ret->session)
 		return -EINVAL;
 
-	err = config__path("PERF_GPU_SPOOL", ret->spool);
+	err = read_path(source__get(source, "PERF_GPU_SPOOL"), ret->spool);
+	if (!err)
+		err = read_optional_path(source__get(source, "PERF_GPU_CONTROL"),
+					 ret->control);
+	/* Where the process finds CUPTI is no business of who attaches to it. */
+	if (!err)
+		err = read_optional_path(secure_getenv("PERF_GPU_CUPTI"), ret->cupti);
 	if (err)
-		return err;
-	err = config__path("PERF_GPU_CUPTI", ret->cupti);
-	if (err && err != -ENOENT)
 		return err;
 
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
 	ret->has_launch_log = stacks && !strcmp(stacks, "process");
 	ret->has_quick_nop5 = marker && !strcmp(marker, "nop5");
 	return 0;
+}
+
+int config__read(struct config *ret)
+{
+	const struct source source = {};
+
+	return read_config(&source, ret);
+}
+
+int config__parse(const char *text, size_t bytes, struct config *ret)
+{
+	const struct source source = {.text = text, .bytes = bytes};
+
+	return read_config(&source, ret);
+}
+
+bool config__waits(void)
+{
+	const char *wait = secure_getenv("PERF_GPU_WAIT");
+
+	return wait && !strcmp(wait, "1");
 }

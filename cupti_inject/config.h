@@ -8,18 +8,26 @@
  *   PERF_GPU_CALL_GRAPH  unwind, fp or dwarf
  *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
  *   PERF_GPU_STACKS      uprobe or process: how stacks leave the process
+ *   PERF_GPU_CONTROL     file of a struct control_page; none: record from the start
+ *
+ * and the user:
+ *
  *   PERF_GPU_CUPTI       libcupti to use instead of the one that is found
+ *   PERF_GPU_WAIT        1: wait for a recorder, which says the others' in a struct
+ *                        control_page
  */
 #ifndef PERF_GPU_INJECT_CONFIG_H
 #define PERF_GPU_INJECT_CONFIG_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct config {
 	char spool[PATH_MAX];
 	char cupti[PATH_MAX]; /* "" if it is to be found */
+	char control[PATH_MAX]; /* "" if there is none */
 	uint64_t session;
 	bool unwind; /* walk the stack here; else the kernel does */
 	bool has_launch_log; /* stacks go into it; else to the marker */
@@ -34,5 +42,15 @@ struct config {
  * whose environment is not to be trusted), -EINVAL for values that are none.
  */
 int config__read(struct config *ret);
+
+/**
+ * config__parse - the same from "NAME=value" strings
+ * @text:  each string ends with a NUL
+ * @bytes: of all of them
+ */
+int config__parse(const char *text, size_t bytes, struct config *ret);
+
+/* Is this process, which no recorder has started, to wait for one? */
+bool config__waits(void);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include <cuda.h>
@@ -77,14 +76,11 @@ static void tell_device(const struct driver *driver, struct log *log, int ordina
 	log__device(log, name, &record);
 }
 
-void device__tell_once(struct log *log, uint32_t cupti_version)
+void device__tell(struct log *log, uint32_t cupti_version)
 {
-	static atomic_flag is_told = ATOMIC_FLAG_INIT;
 	struct driver driver;
 	int nr_devices = 0, version = 0;
 
-	if (atomic_flag_test_and_set(&is_told))
-		return;
 	if (driver__open(&driver)) {
 		log__set_versions(log, cupti_version, 0);
 		return;

@@ -9,9 +9,9 @@
 #include "log.h"
 
 /*
- * Write versions and devices to the log, at the first call. Must not be called
- * from within cuInit(), where InitializeInjection() runs.
+ * Write versions and devices to the log. Must not be called from within cuInit(), where
+ * InitializeInjection() runs.
  */
-void device__tell_once(struct log *log, uint32_t cupti_version);
+void device__tell(struct log *log, uint32_t cupti_version);
 
 #endif

@@ -120,6 +120,12 @@ void intern__forget(struct intern *intern)
 	*intern = (struct intern){.nr_ids = intern->nr_ids};
 }
 
+void intern__clear(struct intern *intern)
+{
+	intern__forget(intern);
+	intern->nr_ids = 0;
+}
+
 uint32_t intern__next_id(const struct intern *intern)
 {
 	return intern->nr_ids + 1;

@@ -41,6 +41,9 @@ uint32_t intern__add(struct intern *intern, const void *key, size_t nr_bytes);
 /* Forget all keys; those to come get ids that weren't given before. */
 void intern__forget(struct intern *intern);
 
+/* The same, and count from 1 again. */
+void intern__clear(struct intern *intern);
+
 /* What intern__add() will return next. */
 uint32_t intern__next_id(const struct intern *intern);
 

@@ -29,7 +29,7 @@ static CUpti_SubscriberHandle subscriber;
 /* Who the launches belong to; a forked child gets a log of its own. */
 struct owner {
 	struct log *log;
-	struct launch_log *launches; /* NULL: they go to the marker */
+	struct launch_log *launches; /* NULL until there is one */
 	atomic_bool has_api[2][MAX_CBIDS]; /* its name is in the log; by domain */
 	atomic_uint_fast64_t nr_launches;
 };
@@ -57,6 +57,12 @@ static uint64_t note_correlation(uint32_t correlation_id)
 	return wide;
 }
 
+/* Do an owner's launches go there? Else to the marker. */
+static bool has_launch_log(const struct owner *owner)
+{
+	return config->has_launch_log && owner->launches;
+}
+
 /* Where an owner's launches go. 0 or -errno, of which the log tells. */
 static int open_launches(struct owner *owner)
 {
@@ -64,8 +70,11 @@ static int open_launches(struct owner *owner)
 
 	if (!config->has_launch_log)
 		return 0;
-	err = launch_log__open(config->spool, config->session, owner->log,
-			       &owner->launches);
+	if (owner->launches)
+		err = launch_log__reopen(owner->launches, config->spool, config->session);
+	else
+		err = launch_log__open(config->spool, config->session, owner->log,
+				       &owner->launches);
 	if (err)
 		log__message(owner->log, GPU_LOG_ERROR,
 			     "can't make a file for launches: %s", strerror(-err));
@@ -156,7 +165,7 @@ static void carry(const struct owner *owner, uint32_t api, uint64_t key, bool is
 	/* Locks of libunwind's may be held in a forked child, by nobody who is there. */
 	if (config->unwind && !is_forked)
 		stack.nr_frames = (uint32_t)stack__walk(stack.frames);
-	if (owner->launches)
+	if (has_launch_log(owner))
 		launch_log__launch(owner->launches, key, &stack);
 	else
 		hit_marker(owner, key, &stack, is_forked);
@@ -212,6 +221,9 @@ int launch__prepare(const struct config *with_config, struct log *log)
 {
 	config = with_config;
 	self.log = log;
+	memset(self.has_api, 0, sizeof(self.has_api));
+	atomic_store(&self.nr_launches, 0);
+	atomic_store(&newest_correlation, 0);
 	return open_launches(&self);
 }
 
@@ -283,7 +295,7 @@ void launch__end(void)
 			return;
 		owner = &child;
 	}
-	if (owner->launches)
+	if (has_launch_log(owner))
 		launch_log__end(owner->launches, atomic_load(&owner->nr_launches));
 	if (owner->log)
 		log__end(owner->log, atomic_load(&owner->nr_launches));
@@ -291,6 +303,13 @@ void launch__end(void)
 
 void launch__flush(void)
 {
-	if (self.launches)
+	if (has_launch_log(&self))
 		launch_log__flush(self.launches);
+}
+
+void launch__close(void)
+{
+	if (has_launch_log(&self))
+		launch_log__close(self.launches);
+	log__close(self.log);
 }

@@ -69,4 +69,7 @@ void launch__flush(void);
 /* In the process itself, or in a forked child of it: write the end record. */
 void launch__end(void);
 
+/* Give up the files. There may be another launch__prepare(). */
+void launch__close(void);
+
 #endif

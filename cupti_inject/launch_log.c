@@ -35,7 +35,7 @@
 struct launch_log {
 	pthread_mutex_t mutex; /* of everything but the next three */
 	pthread_mutex_t writing; /* of these */
-	struct block_file *file;
+	struct block_file *file; /* NULL: closed */
 	struct block *full; /* to be written; NULL: none */
 	struct block *filling;
 	struct block *spare; /* NULL while it is `full` */
@@ -50,10 +50,10 @@ struct launch_log {
 	struct block blocks[2];
 };
 
-/* What is known of a thread: its id, and the log that has its name. */
+/* What is known of a thread: its id, and the id of the log that has its name. */
 struct thread {
 	uint32_t tid;
-	const struct launch_log *named_in;
+	uint64_t named_in;
 	char comm[16];
 };
 
@@ -72,6 +72,8 @@ static int write_full(struct launch_log *log)
 
 	if (!log->full)
 		return 0;
+	if (!log->file)
+		return -EBADF;
 	err = block_file__write(log->file, log->full);
 	if (err)
 		return err;
@@ -184,13 +186,13 @@ static int name_thread(struct launch_log *log, struct thread *thread, uint64_t n
 
 	prctl(PR_GET_NAME, record.comm);
 	record.comm[sizeof(record.comm) - 1] = '\0';
-	if (thread->named_in == log && !strcmp(record.comm, thread->comm))
+	if (thread->named_in == log__id(log->log) && !strcmp(record.comm, thread->comm))
 		return 0;
 	err = append(log, GPU_LOG_THREAD, &record, sizeof(record));
 	if (err)
 		return err;
 	memcpy(thread->comm, record.comm, sizeof(thread->comm));
-	thread->named_in = log;
+	thread->named_in = log__id(log->log);
 	return 0;
 }
 
@@ -246,7 +248,7 @@ static int append_launch(struct launch_log *log, uint64_t key, struct thread *th
 	int err;
 
 	/* It may have the id, and the stacks, of one that has ended. */
-	if (thread->named_in != log) {
+	if (thread->named_in != log__id(log->log)) {
 		err = name_thread(log, thread, now_ns);
 		if (err)
 			return err;
@@ -295,6 +297,27 @@ void launch_log__launch(struct launch_log *log, uint64_t key, struct launch_stac
 	pthread_mutex_unlock(&log->mutex);
 }
 
+/* A log that is closed, and whose locks are held or not yet there. */
+static int begin(struct launch_log *launches, const char *spool, uint64_t session)
+{
+	const uint64_t log_id = log__id(launches->log);
+	struct gpu_log_process process;
+	int err;
+
+	err = block_file__open(spool, log_id, ".gpulaunch", &launches->file);
+	if (err)
+		return err;
+	block__init(&launches->blocks[0], session, log_id);
+	block__init(&launches->blocks[1], session, log_id);
+	launches->filling = &launches->blocks[0];
+	launches->spare = &launches->blocks[1];
+	launches->full = NULL;
+	launches->time_ns = 0;
+	log__get_process(launches->log, &process);
+	append(launches, GPU_LOG_PROCESS, &process, sizeof(process));
+	return 0;
+}
+
 int launch_log__open(const char *spool, uint64_t session, struct log *log,
 		     struct launch_log **ret)
 {
@@ -305,12 +328,12 @@ int launch_log__open(const char *spool, uint64_t session, struct log *log,
 	launches = calloc(1, sizeof(*launches));
 	if (!launches)
 		return -ENOMEM;
+	launches->log = log;
 	log__get_process(log, &process);
 	/* In a forked child, locks of the dynamic linker's may be held by nobody. */
 	err = process.is_forked ? 0 : maps__new(&launches->maps);
 	if (!err)
-		err = block_file__open(spool, log__id(log), ".gpulaunch",
-				       &launches->file);
+		err = begin(launches, spool, session);
 	if (err) {
 		free(launches->maps);
 		free(launches);
@@ -318,14 +341,36 @@ int launch_log__open(const char *spool, uint64_t session, struct log *log,
 	}
 	pthread_mutex_init(&launches->mutex, NULL);
 	pthread_mutex_init(&launches->writing, NULL);
-	block__init(&launches->blocks[0], session, log__id(log));
-	block__init(&launches->blocks[1], session, log__id(log));
-	launches->filling = &launches->blocks[0];
-	launches->spare = &launches->blocks[1];
-	launches->log = log;
-	append(launches, GPU_LOG_PROCESS, &process, sizeof(process));
 	*ret = launches;
 	return 0;
+}
+
+int launch_log__reopen(struct launch_log *log, const char *spool, uint64_t session)
+{
+	int err;
+
+	pthread_mutex_lock(&log->mutex);
+	pthread_mutex_lock(&log->writing);
+	log->nr_lost = 0;
+	log->nr_vain_updates = 0;
+	log->has_failed = false;
+	maps__forget(log->maps);
+	intern__clear(&log->stacks);
+	err = begin(log, spool, session);
+	pthread_mutex_unlock(&log->writing);
+	pthread_mutex_unlock(&log->mutex);
+	return err;
+}
+
+void launch_log__close(struct launch_log *log)
+{
+	pthread_mutex_lock(&log->mutex);
+	pthread_mutex_lock(&log->writing);
+	block_file__close(log->file);
+	log->file = NULL;
+	intern__clear(&log->stacks);
+	pthread_mutex_unlock(&log->writing);
+	pthread_mutex_unlock(&log->mutex);
 }
 
 static void tell_losses(struct launch_log *log)

@@ -44,6 +44,13 @@ struct launch_stack {
 int launch_log__open(const char *spool, uint64_t session, struct log *log,
 		     struct launch_log **ret);
 
+/*
+ * As log__close() and log__reopen(), which comes before: the id of the log is taken
+ * from it.
+ */
+void launch_log__close(struct launch_log *log);
+int launch_log__reopen(struct launch_log *log, const char *spool, uint64_t session);
+
 /**
  * launch_log__launch - append a launch of the calling thread, at this moment
  * @key:   GPU_LOG_LAUNCH's correlation_id

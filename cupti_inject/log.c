@@ -20,7 +20,7 @@
 
 struct log {
 	pthread_mutex_t mutex; /* of everything below */
-	struct block_file *file;
+	struct block_file *file; /* NULL: closed */
 	bool is_stuck; /* the last write failed: no other try before the next flush */
 	uint64_t nr_kernels;
 	uint64_t nr_lost[GPU_LOG_LOSS_UNFINISHED + 1];
@@ -45,6 +45,8 @@ static int log__write_block(struct log *log)
 
 	if (log->is_stuck)
 		return -EAGAIN;
+	if (!log->file)
+		return -EBADF;
 	err = block_file__write(log->file, &log->block);
 	log->is_stuck = err;
 	return err;
@@ -159,21 +161,16 @@ static uint64_t make_id(void)
 	return id;
 }
 
-int log__open(const char *spool, uint64_t session, bool is_forked, struct log **ret)
+/* A log that is closed: a file, and who this is. */
+static int log__begin(struct log *log, const char *spool, uint64_t session,
+		      bool is_forked)
 {
 	const uint64_t log_id = make_id();
-	struct log *log;
 	int err;
 
-	log = calloc(1, sizeof(*log));
-	if (!log)
-		return -ENOMEM;
 	err = block_file__open(spool, log_id, ".gpulog", &log->file);
-	if (err) {
-		free(log);
+	if (err)
 		return err;
-	}
-	pthread_mutex_init(&log->mutex, NULL);
 	block__init(&log->block, session, log_id);
 	log->process = (struct gpu_log_process){
 		.pid = (uint32_t)getpid(),
@@ -185,8 +182,48 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
 	log__append(log, GPU_LOG_PROCESS, &log->process, sizeof(log->process));
 	/* Now, so that a process that crashes at once is known by name. */
 	log__write_block(log);
+	return 0;
+}
+
+int log__open(const char *spool, uint64_t session, bool is_forked, struct log **ret)
+{
+	struct log *log;
+	int err;
+
+	log = calloc(1, sizeof(*log));
+	if (!log)
+		return -ENOMEM;
+	err = log__begin(log, spool, session, is_forked);
+	if (err) {
+		free(log);
+		return err;
+	}
+	pthread_mutex_init(&log->mutex, NULL);
 	*ret = log;
 	return 0;
+}
+
+int log__reopen(struct log *log, const char *spool, uint64_t session)
+{
+	int err;
+
+	pthread_mutex_lock(&log->mutex);
+	log->is_stuck = false;
+	log->nr_kernels = 0;
+	memset(log->nr_lost, 0, sizeof(log->nr_lost));
+	intern__clear(&log->strings);
+	intern__clear(&log->shapes);
+	err = log__begin(log, spool, session, false);
+	pthread_mutex_unlock(&log->mutex);
+	return err;
+}
+
+void log__close(struct log *log)
+{
+	pthread_mutex_lock(&log->mutex);
+	block_file__close(log->file);
+	log->file = NULL;
+	pthread_mutex_unlock(&log->mutex);
 }
 
 uint64_t log__id(const struct log *log)
@@ -297,7 +334,7 @@ bool log__is_abandoned(struct log *log)
 	bool is_abandoned;
 
 	pthread_mutex_lock(&log->mutex);
-	is_abandoned = block_file__is_abandoned(log->file);
+	is_abandoned = log->file && block_file__is_abandoned(log->file);
 	pthread_mutex_unlock(&log->mutex);
 	return is_abandoned;
 }

@@ -31,6 +31,16 @@ struct log;
  */
 int log__open(const char *spool, uint64_t session, bool is_forked, struct log **ret);
 
+/**
+ * log__close - give up the file
+ *
+ * The log stays: a thread that is late may still append to it, for nobody.
+ */
+void log__close(struct log *log);
+
+/* A new log, of another recording, in the place of one that is closed. 0 or -errno. */
+int log__reopen(struct log *log, const char *spool, uint64_t session);
+
 uint64_t log__id(const struct log *log);
 
 /* Whose log it is; its rec member is not filled in. */

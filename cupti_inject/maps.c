@@ -60,6 +60,12 @@ int maps__new(struct maps **ret)
 	return 0;
 }
 
+void maps__forget(struct maps *maps)
+{
+	maps->known.nr = 0;
+	atomic_store_explicit(&maps->nr_changes, 0, memory_order_relaxed);
+}
+
 bool maps__have_changed(const struct maps *maps)
 {
 	return count_changes() !=

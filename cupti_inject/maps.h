@@ -34,6 +34,9 @@ struct maps;
  */
 int maps__new(struct maps **ret);
 
+/* No mapping is known any more. */
+void maps__forget(struct maps *maps);
+
 /*
  * Has the dynamic linker loaded or unloaded anything since the last maps__update()?
  * From any thread; 30 ns.

@@ -80,6 +80,8 @@ int fork_page__init(void)
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char *page;
 
+	if (fork_page)
+		return 0;
 	page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 	if (page == MAP_FAILED)

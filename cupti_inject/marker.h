@@ -50,7 +50,7 @@ void marker__tell_no_log(uint64_t session, int err);
 /**
  * fork_page__init - from here on, children can be told from this process
  *
- * Call once, before the first marker. Return: 0 or a negative errno, after which
+ * Call before the first marker; the first call counts. Return: 0 or a negative errno, after which
  * every process counts as forked.
  */
 int fork_page__init(void);

@@ -29,21 +29,27 @@ struct fixture {
 	struct sidecar *sidecar;
 };
 
-static void open_fixture(struct fixture *fixture)
+/* The path of the only log in the spool */
+static void find_log(struct fixture *fixture)
 {
 	char pattern[128];
 	glob_t found;
 
-	log_verbosity = -1;
-	memset(fixture, 0, sizeof(*fixture));
-	strcpy(fixture->spool, P_tmpdir "/perf-gpu-unit.XXXXXX");
-	CHECK(mkdtemp(fixture->spool));
-	CHECK_EQ(log__open(fixture->spool, SESSION, false, &fixture->log), 0);
 	snprintf(pattern, sizeof(pattern), "%s/*.gpulog", fixture->spool);
 	CHECK_EQ(glob(pattern, 0, NULL, &found), 0);
 	CHECK_EQ(found.gl_pathc, 1);
 	strcpy(fixture->path, found.gl_pathv[0]);
 	globfree(&found);
+}
+
+static void open_fixture(struct fixture *fixture)
+{
+	log_verbosity = -1;
+	memset(fixture, 0, sizeof(*fixture));
+	strcpy(fixture->spool, P_tmpdir "/perf-gpu-unit.XXXXXX");
+	CHECK(mkdtemp(fixture->spool));
+	CHECK_EQ(log__open(fixture->spool, SESSION, false, &fixture->log), 0);
+	find_log(fixture);
 }
 
 static void read_log(struct fixture *fixture)
@@ -208,6 +214,42 @@ TEST(a_removed_log_is_abandoned)
 	close_fixture(&f);
 }
 
+TEST(a_closed_log_takes_nothing_and_opens_anew)
+{
+	static struct fixture f;
+	uint64_t first_id;
+
+	open_fixture(&f);
+	first_id = log__id(f.log);
+	add_kernel(f.log, 1);
+	log__count_lost(f.log, GPU_LOG_LOSS_UNFINISHED, 1);
+	log__end(f.log, 1);
+	log__close(f.log);
+	/* As threads do that are late; more than a block has room for */
+	for (uint32_t i = 0; i < 20000; i++)
+		add_kernel(f.log, i);
+	log__flush(f.log);
+	log__end(f.log, 20000);
+	CHECK(!log__is_abandoned(f.log));
+	read_log(&f);
+	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	CHECK_EQ(unlink(f.path), 0);
+
+	CHECK_EQ(log__reopen(f.log, f.spool, SESSION + 1), 0);
+	CHECK(log__id(f.log) != first_id);
+	find_log(&f);
+	for (uint32_t i = 0; i < 3; i++)
+		add_kernel(f.log, i);
+	log__end(f.log, 3);
+	read_log(&f);
+	CHECK_EQ(f.sidecar->session, SESSION + 1);
+	CHECK_EQ(f.sidecar->nr_kernels, 3);
+	CHECK_EQ(f.sidecar->nr_shapes, 3);
+	CHECK_EQ(f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_UNFINISHED], 0);
+	CHECK_EQ(f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_WRITE], 0);
+	close_fixture(&f);
+}
+
 TEST(messages_and_losses_are_written)
 {
 	static struct fixture f;
@@ -294,4 +336,24 @@ TEST(settings_are_checked)
 	CHECK_EQ(config__read(&config), -EINVAL);
 	setenv("PERF_GPU_SESSION", "0000000000000000", 1);
 	CHECK_EQ(config__read(&config), -EINVAL);
+}
+
+TEST(a_recorder_that_attaches_says_settings_too)
+{
+	static const char text[] = "PERF_GPU_SESSION=00000000000000ff\0"
+				   "PERF_GPU_SPOOLS=/no\0"
+				   "PERF_GPU_SPOOL=/spool\0"
+				   "PERF_GPU_CALL_GRAPH=fp\0"
+				   "PERF_GPU_CUPTI=/its/own";
+	struct config config;
+
+	setenv("PERF_GPU_SESSION", "00000000000000ee", 1);
+	setenv("PERF_GPU_CUPTI", "/mine", 1);
+	CHECK_EQ(config__parse(text, sizeof(text), &config), 0);
+	CHECK_EQ(config.session, 0xff);
+	CHECK_STR(config.spool, "/spool");
+	CHECK_STR(config.cupti, "/mine");
+	CHECK(!config.unwind);
+	CHECK_EQ(config__parse(text, strlen(text) + 1, &config), -ENOENT);
+	CHECK_EQ(config__parse("", 1, &config), -ENOENT);
 }
