@@ -140,10 +140,10 @@ FUZZ_TESTS  := $(FUZZ_SRCS:%.c=$(O)/%)
 PERF_GPU    := $(O)/perf-gpu
 LIBDIR      := $(O)/lib/perf-gpu
 INJECT_LIB  := $(LIBDIR)/libperf-gpu-inject.so
-UNWIND_LIB  := $(LIBDIR)/libunwind.so.8
+UNWIND_LIBS := $(addprefix $(LIBDIR)/,$(notdir $(LIBUNWIND_SO)))
 
 .PHONY: all
-all: $(PERF_GPU) $(INJECT_LIB) $(UNWIND_LIB)
+all: $(PERF_GPU) $(INJECT_LIB) $(UNWIND_LIBS)
 
 # The doubles of CUDA and the programs that tests record; they add to TEST_ALL.
 TEST_ALL :=
@@ -193,12 +193,12 @@ $(INJECT_LIB): $(INJECT_OBJS)
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(INJECT_LDFLAGS) $^ $(INJECT_LIBS) -o $@
 
-# The library opens this copy, and only this, by its path: libunwind must not
+# The library opens these copies, and only these, by their path: libunwind must not
 # get into the target's global scope.
-$(UNWIND_LIB): $(LIBUNWIND_SO)
+$(UNWIND_LIBS): $(LIBUNWIND_SO)
 	@mkdir -p $(@D)
 	$(call msg,COPY,$@)
-	$(Q)install -m 755 $< $@
+	$(Q)install -m 755 $(filter %/$(@F),$(LIBUNWIND_SO)) $@
 
 ifndef LIBPERF_PACKAGE
 $(LIBPERF): scripts/build-libperf.sh
@@ -277,7 +277,7 @@ install: all
 	$(Q)install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/perf-gpu \
 		$(DESTDIR)$(prefix)/share/bash-completion/completions
 	$(Q)install -m 755 $(PERF_GPU) $(DESTDIR)$(prefix)/bin/
-	$(Q)install -m 755 $(INJECT_LIB) $(UNWIND_LIB) $(DESTDIR)$(prefix)/lib/perf-gpu/
+	$(Q)install -m 755 $(INJECT_LIB) $(UNWIND_LIBS) $(DESTDIR)$(prefix)/lib/perf-gpu/
 	$(Q)for page in $(MAN_PAGES); do \
 		install -D -m 644 -t $(DESTDIR)$(prefix)/share/man/man$${page##*.} $$page || exit 1; \
 	done

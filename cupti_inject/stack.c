@@ -5,10 +5,9 @@
 
 #include "unwind.h"
 
-_Static_assert(sizeof(void *) == sizeof(uint64_t), "a frame is an address");
 _Static_assert(STACK_MAX_FRAMES == UNWIND_MAX_FRAMES, "one buffer for both");
 
 size_t stack__walk(uint64_t frames[STACK_MAX_FRAMES])
 {
-	return unwind__frames((void **)frames);
+	return unwind__frames(frames, STACK_MAX_FRAMES);
 }

@@ -1,31 +1,300 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "frame_rule.h"
+#include "gpu_log.h"
 #include "marker.h"
+#include "rule_cache.h"
+#include "stack_memory.h"
 
-/* Frames of ours above the caller of unwind__frames(), at most */
-#define OWN_FRAMES 8
-/* The number that libunwind's descriptors get at least, if the process may have it */
-#define LOWEST_FD 100
+/* Of ours above the caller of unwind__frames(), at most */
+#define MAX_OWN_FRAMES 8
+/* A frame that the frame pointer leads over isn't larger. */
+#define MAX_CHAIN_BYTES (1ull << 20)
 
-static int (*walk)(void **buffer, int size); /* libunwind's unw_backtrace() */
-static uintptr_t own_start, own_end;
+static bool is_open;
+static uint64_t own_start, own_end;
+static atomic_uint_fast64_t newest_closes; /* libraries closed, as of the last walk */
+
+/* Where a function was left: by a call, or by a signal */
+struct place {
+	uint64_t ip; /* where it goes on */
+	uint64_t registers[FRAME_NR_REGISTERS];
+	bool is_interrupted;
+	struct frame_rule rule; /* of the ip */
+};
+
+struct walk {
+	struct stack_memory memory;
+	uint16_t epoch, nr_loads; /* of the dynamic linker */
+	bool has_all_registers; /* else only the stack and the frame pointer are followed */
+	bool needs_all_registers; /* is set when that won't do */
+	uint64_t *frames;
+	size_t nr_frames, max_frames;
+};
+
+/* ---- the rules ---- */
+
+/* dl_iterate_phdr(): every object has the same counters. */
+static int take_counters(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct dl_phdr_info *counters = data;
+
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs)) {
+		counters->dlpi_adds = info->dlpi_adds;
+		counters->dlpi_subs = info->dlpi_subs;
+	}
+	return 1;
+}
+
+static void walk__set_epoch(struct walk *walk)
+{
+	struct dl_phdr_info counters = {};
+	uint64_t newest;
+
+	dl_iterate_phdr(take_counters, &counters);
+	walk->epoch = (uint16_t)counters.dlpi_subs;
+	walk->nr_loads = (uint16_t)counters.dlpi_adds;
+	newest = atomic_load_explicit(&newest_closes, memory_order_relaxed);
+	if (counters.dlpi_subs <= newest)
+		return;
+	atomic_store_explicit(&newest_closes, counters.dlpi_subs, memory_order_relaxed);
+	if (counters.dlpi_subs >> 16 != newest >> 16)
+		rule_cache__clear();
+}
+
+static void learn_rule(const struct walk *walk, uint64_t pc, struct frame_rule *ret)
+{
+	frame_rule__learn(pc, ret);
+	ret->nr_loads = walk->nr_loads;
+	/* What doesn't look like code may do so once a compiler has put some there. */
+	if (ret->kind <= FRAME_END || ret->is_after_call)
+		rule_cache__add(pc, walk->epoch, ret);
+}
+
+static inline void walk__find_rule(const struct walk *walk, struct place *place)
+{
+	uint64_t pc = place->ip - !place->is_interrupted;
+
+	if (!rule_cache__find(pc, walk->epoch, &place->rule) ||
+	    (place->rule.kind == FRAME_CHAIN && place->rule.nr_loads != walk->nr_loads))
+		learn_rule(walk, pc, &place->rule);
+}
+
+/* Is a place where something is called from, or was interrupted? */
+static inline bool is_code(const struct place *place)
+{
+	return place->rule.kind <= FRAME_END ||
+	       (place->rule.kind == FRAME_CHAIN &&
+		(place->is_interrupted || place->rule.is_after_call));
+}
+
+/* ---- a step ---- */
+
+/*
+ * Can a stack pointer be the caller's? The stack grows downwards, but may be another
+ * one there: that of who was interrupted by a signal, or switched stacks.
+ */
+static inline bool is_outwards(const struct walk *walk, uint64_t from, uint64_t to)
+{
+	return to > from || to < walk->memory.start;
+}
+
+static inline bool walk__follow_table(struct walk *walk, const struct place *from,
+				      struct place *to)
+{
+	const struct frame_rule *rule = &from->rule;
+	unsigned int nr_registers =
+		walk->has_all_registers ? FRAME_NR_REGISTERS : FRAME_OTHER;
+	uint64_t bases[3];
+	uint64_t cfa;
+
+	if (rule->cfa_register >= nr_registers) {
+		walk->needs_all_registers = true;
+		return false;
+	}
+	cfa = from->registers[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset;
+	if (rule->is_cfa_indirect && !stack_memory__read(&walk->memory, cfa, &cfa))
+		return false;
+	bases[FRAME_FROM_CFA] = cfa;
+	bases[FRAME_FROM_SP] = from->registers[FRAME_SP];
+	bases[FRAME_FROM_FP] = from->registers[FRAME_FP];
+	if (!is_outwards(walk, from->registers[FRAME_SP], cfa) ||
+	    !stack_memory__read(&walk->memory,
+				bases[rule->return_base] +
+					(uint64_t)(rule->return_offset * 8ll),
+				&to->ip))
+		return false;
+	for (unsigned int reg = FRAME_FP; reg < nr_registers; reg++) {
+		int16_t offset = rule->saved[reg - FRAME_FP];
+
+		if (offset == FRAME_SAME)
+			to->registers[reg] = from->registers[reg];
+		else if (!stack_memory__read(&walk->memory,
+					     bases[rule->saved_base] +
+						     (uint64_t)(offset * 8ll),
+					     &to->registers[reg]))
+			return false;
+	}
+	to->registers[FRAME_SP] = cfa;
+	to->is_interrupted = rule->is_interrupted;
+	return true;
+}
+
+/* The frame pointer points to the caller's, with the return address behind it. */
+static bool walk__follow_chain(struct walk *walk, const struct place *from,
+			       struct place *to)
+{
+	uint64_t fp = from->registers[FRAME_FP];
+
+	if (fp < from->registers[FRAME_SP] ||
+	    fp - from->registers[FRAME_SP] > MAX_CHAIN_BYTES)
+		return false;
+	memcpy(to->registers, from->registers, sizeof(to->registers));
+	to->registers[FRAME_SP] = fp + 16;
+	to->is_interrupted = false;
+	return stack_memory__read(&walk->memory, fp, &to->registers[FRAME_FP]) &&
+	       stack_memory__read(&walk->memory, fp + 8, &to->ip);
+}
+
+enum step {
+	STEP_MADE,
+	STEP_END, /* there is no caller */
+	STEP_LOST, /* there may be, but who? */
+};
+
+static enum step walk__step_by_chain(struct walk *walk, const struct place *from,
+				     struct place *to)
+{
+	if (!from->registers[FRAME_FP] && from->rule.kind == FRAME_CHAIN)
+		return STEP_END;
+	if (!walk__follow_chain(walk, from, to))
+		return STEP_LOST;
+	if (!to->ip)
+		return STEP_END;
+	walk__find_rule(walk, to);
+	return to->rule.is_after_call ? STEP_MADE : STEP_LOST;
+}
+
+static inline enum step walk__step(struct walk *walk, const struct place *from,
+				   struct place *to)
+{
+	if (from->rule.kind == FRAME_END)
+		return STEP_END;
+	if (from->rule.kind == FRAME_TABLE && walk__follow_table(walk, from, to)) {
+		if (!to->ip)
+			return STEP_END;
+		walk__find_rule(walk, to);
+		if (is_code(to))
+			return STEP_MADE;
+	}
+	if (walk->needs_all_registers && !walk->has_all_registers)
+		return STEP_LOST;
+	return walk__step_by_chain(walk, from, to);
+}
+
+/* ---- the walk ---- */
+
+static bool is_own(uint64_t address)
+{
+	return address >= own_start && address < own_end;
+}
+
+/* The stack goes on behind the frames. */
+static void walk__truncate(struct walk *walk)
+{
+	if (walk->nr_frames == UNWIND_MAX_FRAMES)
+		walk->nr_frames--;
+	walk->frames[walk->nr_frames++] = (uint64_t)GPU_LOG_FRAME_TRUNCATED << 56;
+}
+
+static void walk__run(struct walk *walk, const struct place *start)
+{
+	struct place places[2] = {*start};
+	unsigned int now = 0, nr_own = 0;
+	enum step step;
+
+	walk->nr_frames = 0;
+	walk->needs_all_registers = false;
+	walk__find_rule(walk, &places[0]);
+	for (;;) {
+		step = walk__step(walk, &places[now], &places[!now]);
+		if (step != STEP_MADE)
+			break;
+		now = !now;
+		if (!walk->nr_frames && nr_own < MAX_OWN_FRAMES &&
+		    is_own(places[now].ip)) {
+			nr_own++;
+			continue;
+		}
+		if (walk->nr_frames == walk->max_frames)
+			break;
+		walk->frames[walk->nr_frames++] = places[now].ip;
+	}
+	if (step != STEP_END && walk->nr_frames)
+		walk__truncate(walk);
+}
+
+/* All registers at one place of the calling function. */
+#if defined(__x86_64__)
+#define PLACE__HERE(place)                                                           \
+	__asm__ volatile("lea 0f(%%rip), %%rax\n"                                    \
+			 "0: mov %%rax, %0\n"                                        \
+			 "mov %%rsp, %1\n"                                           \
+			 "mov %%rbp, %2\n"                                           \
+			 "mov %%rbx, %3\n"                                           \
+			 "mov %%r12, %4\n"                                           \
+			 "mov %%r13, %5\n"                                           \
+			 "mov %%r14, %6\n"                                           \
+			 "mov %%r15, %7\n"                                           \
+			 : "=m"((place)->ip), "=m"((place)->registers[0]),           \
+			   "=m"((place)->registers[1]), "=m"((place)->registers[2]), \
+			   "=m"((place)->registers[3]), "=m"((place)->registers[4]), \
+			   "=m"((place)->registers[5]), "=m"((place)->registers[6])  \
+			 :                                                           \
+			 : "rax")
+#elif defined(__aarch64__)
+#define PLACE__HERE(place)                                                          \
+	__asm__ volatile("adr x9, 0f\n"                                             \
+			 "0: str x9, %0\n"                                          \
+			 "mov x9, sp\n"                                             \
+			 "str x9, %1\n"                                             \
+			 "str x29, %2\n"                                            \
+			 "str x19, %3\n"                                            \
+			 : "=m"((place)->ip), "=m"((place)->registers[0]),          \
+			   "=m"((place)->registers[1]), "=m"((place)->registers[2]) \
+			 :                                                          \
+			 : "x9")
+#endif
+
+size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES], size_t max_frames)
+{
+	struct walk walk = {.frames = frames, .max_frames = max_frames};
+	struct place start = {.is_interrupted = true};
+
+	if (!is_open)
+		return 0;
+	PLACE__HERE(&start);
+	walk__set_epoch(&walk);
+	stack_memory__init(&walk.memory, start.registers[FRAME_SP]);
+	walk__run(&walk, &start);
+	if (walk.needs_all_registers) {
+		walk.has_all_registers = true;
+		walk__run(&walk, &start);
+	}
+	return walk.nr_frames;
+}
 
 /* dl_iterate_phdr(): the segments of the object that holds this very function */
 static int find_own_range(struct dl_phdr_info *info, size_t size, void *data)
 {
-	uintptr_t self = (uintptr_t)data;
-	uintptr_t start = UINTPTR_MAX, end = 0;
+	uint64_t self = (uintptr_t)data;
+	uint64_t start = UINT64_MAX, end = 0;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -45,86 +314,13 @@ static int find_own_range(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-/* dlopen() of NAME in the folder of this library */
-static void *open_beside(const char *name)
-{
-	const char *slash;
-	void *handle;
-	Dl_info info;
-	char *path;
-
-	if (!dladdr((const void *)(uintptr_t)perf_gpu_launch, &info) || !info.dli_fname)
-		return NULL;
-	slash = strrchr(info.dli_fname, '/');
-	if (!slash)
-		return NULL;
-	if (asprintf(&path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname,
-		     name) < 0)
-		return NULL;
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	free(path);
-	return handle;
-}
-
-/*
- * libunwind opens a pipe at its first use, to test addresses with. Should the program
- * close it, as by closefrom(3), libunwind opens another one, but not before it has
- * read from the old numbers and closed them: a file of the program, if they are low
- * (1.6). So every low number is taken while the pipe is opened.
- */
-static void open_pipe(void)
-{
-	int taken[LOWEST_FD], nr_taken = 0;
-	void *frame;
-	int fd;
-
-	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && fd < LOWEST_FD) {
-		taken[nr_taken++] = fd;
-		fd = fcntl(taken[0], F_DUPFD_CLOEXEC, 0);
-	}
-	if (fd >= 0) {
-		close(fd);
-		walk(&frame, 1);
-	}
-	while (nr_taken > 0)
-		close(taken[--nr_taken]);
-}
-
 int unwind__init(void)
 {
-	void *handle = open_beside("libunwind.so.8");
+	int err = frame_rule__open();
 
-	if (!handle)
-		handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return -ENOENT;
-	walk = (int (*)(void **, int))(uintptr_t)dlsym(handle, "unw_backtrace");
-	if (!walk)
-		return -ENOENT;
-	open_pipe();
+	if (err)
+		return err;
 	dl_iterate_phdr(find_own_range, (void *)(uintptr_t)perf_gpu_launch);
+	is_open = true;
 	return 0;
-}
-
-size_t unwind__frames(void *frames[UNWIND_MAX_FRAMES])
-{
-	void *all[UNWIND_MAX_FRAMES + OWN_FRAMES];
-	size_t nr_own = 0, nr;
-	int ret;
-
-	if (!walk)
-		return 0;
-	ret = walk(all, UNWIND_MAX_FRAMES + OWN_FRAMES);
-	if (ret <= 0)
-		return 0;
-	nr = (size_t)ret;
-	while (nr_own < nr && (uintptr_t)all[nr_own] >= own_start &&
-	       (uintptr_t)all[nr_own] < own_end)
-		nr_own++;
-	nr -= nr_own;
-	if (nr > UNWIND_MAX_FRAMES)
-		nr = UNWIND_MAX_FRAMES;
-	memcpy(frames, all + nr_own, nr * sizeof(*frames));
-	return nr;
 }

@@ -137,18 +137,18 @@ has_static_library()
 	[ -e "$($CC "-print-file-name=$1.a" 2>/dev/null)" ]
 }
 
+# The part for the own stack, and the one for any other of this machine's kind
 find_libunwind()
 {
-	local file
+	local name file
 
-	for file in "$(pkg-config --variable=libdir libunwind 2>/dev/null)/libunwind.so.8" \
-		"$(ldconfig -p 2>/dev/null | awk '$1 == "libunwind.so.8" { print $NF; exit }')"; do
-		if [ -e "$file" ]; then
-			echo "$file"
-			return
-		fi
+	for name in libunwind.so.8 "libunwind-$(uname -m).so.8"; do
+		file=$(pkg-config --variable=libdir libunwind 2>/dev/null)/$name
+		[ -e "$file" ] ||
+			file=$(ldconfig -p 2>/dev/null | awk -v name="$name" '$1 == name { print $NF; exit }')
+		[ -e "$file" ] || return 1
+		echo "$file"
 	done
-	return 1
 }
 
 probe()
@@ -288,7 +288,7 @@ write_features()
 	mk+="CUDA_CFLAGS := -isystem $cupti"
 	[ "$cuda" != "$cupti" ] && mk+=" -isystem $cuda"
 	mk+=$'\n'"CUDA_INCLUDE := $cuda"
-	mk+=$'\n'"LIBUNWIND_SO := $(find_libunwind)"$'\n'
+	mk+=$'\n'"LIBUNWIND_SO := $(find_libunwind | paste -sd ' ')"$'\n'
 	mk+="MULTIARCH := $($CC -print-multiarch 2>/dev/null)"$'\n'
 
 	mkdir -p "$dir/include"

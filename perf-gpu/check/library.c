@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The injected library and the libunwind it walks stacks with, loaded and called. */
+/* The injected library and the libunwind it reads unwind tables with, loaded. */
 #include <dlfcn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "check/check.h"
 #include "check/trial.h"
@@ -17,7 +17,7 @@ struct library_result {
 	char libdir[PATH_MAX];
 	bool is_loaded;
 	bool is_own_unwind; /* beside the library, not the system's */
-	bool has_walked;
+	bool has_unwind;
 	char error[512]; /* of dlopen() or dlsym(), whichever came first */
 };
 
@@ -33,24 +33,30 @@ static void *open_library(const char *libdir, const char *name, char *error, siz
 	return handle;
 }
 
-/* As cupti_inject/unwind.c opens and calls it */
+/* As cupti_inject/frame_rule.c opens it: two libraries, the second needs the first. */
 static void try_unwind(struct library_result *result)
 {
-	int (*walk)(void **buffer, int size);
-	void *frames[16];
-	void *handle;
+	char host[sizeof(((struct utsname *)0)->machine) + 32], step[sizeof(host)];
+	const char *const names[] = {UNWIND_NAME, host};
+	struct utsname machine;
+	void *handle = NULL;
 
-	handle = open_library(result->libdir, UNWIND_NAME, NULL, 0);
-	result->is_own_unwind = handle;
-	if (!handle)
-		handle = dlopen(UNWIND_NAME, RTLD_NOW | RTLD_LOCAL);
-	walk = handle ? (int (*)(void **, int))(uintptr_t)dlsym(handle, "unw_backtrace")
-		      : NULL;
-	if (!walk) {
-		snprintf(result->error, sizeof(result->error), "%s", dlerror());
-		return;
+	uname(&machine);
+	snprintf(host, sizeof(host), "libunwind-%s.so.8", machine.machine);
+	snprintf(step, sizeof(step), "_U%s_step", machine.machine);
+	result->is_own_unwind = true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		handle = open_library(result->libdir, names[i], NULL, 0);
+		if (handle)
+			continue;
+		result->is_own_unwind = false;
+		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+		if (!handle)
+			break;
 	}
-	result->has_walked = walk(frames, sizeof(frames) / sizeof(*frames)) > 0;
+	result->has_unwind = handle && dlsym(handle, step);
+	if (!result->has_unwind)
+		snprintf(result->error, sizeof(result->error), "%s", dlerror());
 }
 
 static int try_library(void *shared)
@@ -77,9 +83,9 @@ static int try_library(void *shared)
 
 static void report_unwind(struct report *report, const struct library_result *result)
 {
-	if (!result->has_walked) {
-		report__line(report, VERDICT_FAIL, "libunwind", "no stack was walked: %s",
-			     *result->error ? result->error : "it returns no frames");
+	if (!result->has_unwind) {
+		report__line(report, VERDICT_FAIL, "libunwind",
+			     "no stack can be walked: %s", result->error);
 		report__mend(report,
 			     "reinstall perf-gpu: " UNWIND_NAME " belongs beside %s",
 			     INJECTED_NAME);

@@ -11,7 +11,7 @@ check "make install DESTDIR= prefix=" \
 files=$(cd "$TMP/root" && find . -type f | sort)
 expect_no_match "nothing outside the prefix" '^\./[^o]|^\./opt/[^t]' "$files"
 for file in bin/perf-gpu lib/perf-gpu/libperf-gpu-inject.so lib/perf-gpu/libunwind.so.8 \
-	share/bash-completion/completions/perf-gpu; do
+	"lib/perf-gpu/libunwind-$(uname -m).so.8" share/bash-completion/completions/perf-gpu; do
 	check "$file" test -s "$TMP/root/opt/tool/$file"
 done
 for page in "$source_dir"/man/*.[1-8]; do

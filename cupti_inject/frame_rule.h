@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the caller's registers are got from those of a function that is called from a
+ * certain place: what unwind tables say about that place, made simple.
+ *
+ *   CFA           = register + offset, or the word there: where the caller's stack
+ *                   pointer is when the function has returned
+ *   return address, saved registers = words at an offset from the CFA, from the stack
+ *                   pointer or from the frame pointer
+ *
+ * That is all that compilers make where functions are called. The tables are read by
+ * libunwind, which is let walk one frame of a stack that isn't there: registers and
+ * words are labels, and what comes out of a step tells by its label what it was made
+ * of. So rules need no stack, and can be learned once for all threads.
+ *
+ * All that libunwind reads is read by us, and checked: tables that lie can't make it
+ * fault, nor can a library that is closed meanwhile.
+ */
+#ifndef PERF_GPU_INJECT_FRAME_RULE_H
+#define PERF_GPU_INJECT_FRAME_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Registers that a CFA is computed from, and that functions save for their callers */
+enum frame_register {
+	FRAME_SP,
+	FRAME_FP,
+	FRAME_OTHER, /* the first of those that only few functions have as their base */
+#if defined(__x86_64__)
+	FRAME_NR_REGISTERS = FRAME_OTHER + 5, /* rbx, r12 to r15 */
+#elif defined(__aarch64__)
+	FRAME_NR_REGISTERS = FRAME_OTHER + 1, /* x19 */
+#else
+#error "which registers does a frame have, on this architecture?"
+#endif
+};
+
+enum frame_kind {
+	FRAME_TABLE, /* by the rule that follows */
+	FRAME_END, /* the thread starts here */
+	FRAME_CHAIN, /* no table: by the frame pointer, if this is code that has one */
+	FRAME_NONE, /* no memory */
+};
+
+/* What an offset is counted from. */
+enum frame_base {
+	FRAME_FROM_CFA,
+	FRAME_FROM_SP,
+	FRAME_FROM_FP,
+};
+
+#define FRAME_SAME INT16_MIN /* the register isn't saved: it has the caller's value */
+
+struct frame_rule {
+	uint8_t kind; /* enum frame_kind */
+	uint8_t cfa_register; /* enum frame_register */
+	uint8_t is_cfa_indirect : 1; /* the CFA is the word there */
+	uint8_t is_interrupted : 1; /* the caller was, by a signal: it hasn't called */
+	uint8_t is_after_call : 1; /* the place is the last byte of a call */
+	uint8_t return_base : 2, saved_base : 2; /* enum frame_base */
+	uint8_t pad;
+	int32_t cfa_offset; /* bytes */
+	int16_t return_offset; /* 8 bytes, as the next */
+	int16_t saved[6]; /* of FRAME_FP and up; or FRAME_SAME */
+	uint16_t nr_loads; /* FRAME_CHAIN: valid until a library is loaded */
+};
+
+_Static_assert(sizeof(struct frame_rule) == 24, "as rule_cache has it");
+_Static_assert(FRAME_NR_REGISTERS - FRAME_FP <= 6, "have room");
+
+/**
+ * frame_rule__open - open libunwind
+ *
+ * Our own copy is beside this library; it is opened so that nobody else gets to see
+ * it, as it has functions of the same names as libgcc. Call once, before the others.
+ *
+ * Return: 0, or -ENOENT without libunwind.
+ */
+int frame_rule__open(void);
+
+/**
+ * frame_rule__learn - what do the tables say of a place?
+ * @pc:  an instruction, or the last byte of one
+ * @ret: filled in whole but for nr_loads
+ *
+ * Takes the dynamic linker's lock for a moment, and microseconds. From any thread.
+ */
+void frame_rule__learn(uint64_t pc, struct frame_rule *ret);
+
+#endif
