@@ -193,6 +193,36 @@ static int take_message(struct sidecar *sidecar, struct log_reader *from,
 	return 0;
 }
 
+static int take_graph_node(struct sidecar *sidecar, struct log_reader *from,
+			   const struct gpu_log_record *record)
+{
+	const struct gpu_log_graph_node *node = (const void *)record;
+	struct sidecar_graph_node *place;
+
+	switch (node->origin) {
+	case GPU_LOG_NODE_NONE:
+		sidecar->logs[from->log].tells_graph_nodes = true;
+		return 0;
+	case GPU_LOG_NODE_CAPTURED:
+	case GPU_LOG_NODE_CLONED:
+	case GPU_LOG_NODE_UPDATED:
+		break;
+	default:
+		return 0; /* of a later writer */
+	}
+	place = TABLE_APPEND(sidecar->graph_nodes, sidecar->nr_graph_nodes);
+	if (!place)
+		return -ENOMEM;
+	*place = (struct sidecar_graph_node){
+		.log = from->log,
+		.origin = node->origin,
+		.node = node->node,
+		.original = node->original,
+		.correlation_id = node->correlation_id,
+	};
+	return 0;
+}
+
 static int take_end(struct sidecar *sidecar, struct log_reader *from,
 		    const struct gpu_log_record *record)
 {
@@ -237,6 +267,7 @@ static const struct record_type log_types[] = {
 	[GPU_LOG_LOSS] = {sizeof(struct gpu_log_loss), take_loss},
 	[GPU_LOG_MESSAGE] = {sizeof(struct gpu_log_message), take_message},
 	[GPU_LOG_END] = {sizeof(struct gpu_log_end), take_end},
+	[GPU_LOG_GRAPH_NODE] = {sizeof(struct gpu_log_graph_node), take_graph_node},
 };
 
 /* The recorder's own block says nothing of any process. */

@@ -230,6 +230,7 @@ void sidecar__close(struct sidecar *sidecar)
 	free(sidecar->devices);
 	free(sidecar->apis);
 	free(sidecar->messages);
+	free(sidecar->graph_nodes);
 	sidecar_file__close(sidecar->file);
 	free(sidecar);
 }

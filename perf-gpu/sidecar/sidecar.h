@@ -55,6 +55,7 @@ struct sidecar_log {
 	char comm[16];
 	bool is_ended; /* has its GPU_LOG_END: the process ended in order */
 	bool is_cut; /* a broken or half block follows what was read */
+	bool tells_graph_nodes; /* graph_nodes has those that were made */
 	uint64_t nr_launches; /* of GPU_LOG_END */
 	uint64_t nr_lost[8]; /* by enum gpu_log_loss_kind */
 	uint64_t nr_kernels;
@@ -63,6 +64,14 @@ struct sidecar_log {
 struct sidecar_api {
 	uint32_t log, api;
 	const char *name;
+};
+
+/* Where a graph's node comes from (gpu_log.h); in the order they were told. */
+struct sidecar_graph_node {
+	uint32_t log;
+	uint32_t origin; /* enum gpu_log_node_origin, but for GPU_LOG_NODE_NONE */
+	uint64_t node, original;
+	uint64_t correlation_id;
 };
 
 /* What the recorder added; all 0 in a file that has no block of it. */
@@ -86,6 +95,8 @@ struct sidecar {
 	size_t nr_apis;
 	struct sidecar_message *messages;
 	size_t nr_messages;
+	struct sidecar_graph_node *graph_nodes;
+	size_t nr_graph_nodes;
 	struct sidecar_recorder recorder;
 	struct sidecar_file *file; /* what the strings point into; private */
 };

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "gpu_log.h"
+#include "join/graph_nodes.h"
 #include "join/join.h"
 #include "sidecar/sidecar.h"
 #include "util/log.h"
@@ -69,6 +70,26 @@ static void use(struct sidecar *sidecar)
 	join__delete(join);
 }
 
+/* Every kernel of a graph has a maker, if the log tells of them. */
+static void use_graph_nodes(const struct sidecar *sidecar)
+{
+	struct graph_nodes *nodes;
+
+	if (graph_nodes__new(sidecar, &nodes))
+		abort();
+	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
+		const struct sidecar_kernel *kernel = &sidecar->kernels[i];
+		bool has_maker = sidecar->shapes[kernel->shape].graph_node &&
+				 sidecar->logs[kernel->log].tells_graph_nodes;
+		ssize_t maker = graph_nodes__maker_of(nodes, kernel);
+
+		if (has_maker != (maker >= 0) ||
+		    maker >= (ssize_t)graph_nodes__nr_makers(nodes))
+			abort();
+	}
+	graph_nodes__delete(nodes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sidecar *sidecar = NULL;
@@ -84,8 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	log_verbosity = -1;
-	if (!sidecar__open(path, &sidecar))
+	if (!sidecar__open(path, &sidecar)) {
 		use(sidecar);
+		use_graph_nodes(sidecar);
+	}
 	sidecar__close(sidecar);
 	free(mended);
 	close(fd);

@@ -177,6 +177,47 @@ TEST(every_record_is_read)
 	sidecar__close(sidecar);
 }
 
+TEST(origins_of_graph_nodes_are_read_in_order)
+{
+	struct log_build build = {.session = SESSION, .log_id = LOG_A};
+	const struct gpu_log_graph_node told[] = {
+		{.origin = GPU_LOG_NODE_CLONED, .node = 2, .original = 1},
+		{.origin = GPU_LOG_NODE_NONE},
+		{.origin = GPU_LOG_NODE_CAPTURED,
+		 .node = 1,
+		 .correlation_id = 1ull << 33},
+		{.origin = 77, .node = 9}, /* of a later writer */
+		{.origin = GPU_LOG_NODE_UPDATED,
+		 .node = 2,
+		 .original = 3,
+		 .correlation_id = 5},
+	};
+	struct sidecar *sidecar;
+
+	log_build__process(&build, 1, "a");
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		LOG_BUILD_ADD(&build, GPU_LOG_GRAPH_NODE, told[i]);
+	log_build__end_block(&build);
+	build.log_id = LOG_B;
+	log_build__process(&build, 2, "b");
+	LOG_BUILD_ADD(&build, GPU_LOG_GRAPH_NODE, told[2]);
+	log_build__end_block(&build);
+	sidecar = read_whole(&build);
+
+	CHECK(sidecar->logs[0].tells_graph_nodes);
+	CHECK(!sidecar->logs[1].tells_graph_nodes);
+	CHECK_EQ(sidecar->nr_graph_nodes, 4);
+	CHECK_EQ(sidecar->graph_nodes[0].origin, GPU_LOG_NODE_CLONED);
+	CHECK_EQ(sidecar->graph_nodes[0].node, 2);
+	CHECK_EQ(sidecar->graph_nodes[0].original, 1);
+	CHECK_EQ(sidecar->graph_nodes[1].origin, GPU_LOG_NODE_CAPTURED);
+	CHECK_EQ(sidecar->graph_nodes[1].correlation_id, 1ull << 33);
+	CHECK_EQ(sidecar->graph_nodes[2].origin, GPU_LOG_NODE_UPDATED);
+	CHECK_EQ(sidecar->graph_nodes[2].log, 0);
+	CHECK_EQ(sidecar->graph_nodes[3].log, 1);
+	sidecar__close(sidecar);
+}
+
 /* Ids are a log's own, and its blocks may come between those of another. */
 TEST(logs_may_interleave)
 {
