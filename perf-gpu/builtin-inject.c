@@ -19,6 +19,7 @@ static const struct usage_option options[] = {
 	SOURCE_USAGE_GPU,
 	SOURCE_USAGE_NAMES,
 	SOURCE_USAGE_KEEP_DRIVER_FRAMES,
+	SOURCE_USAGE_GRAPH_STACKS,
 	SOURCE_USAGE_SYMFS,
 	{OPT_KEEP_CPU, "keep-cpu", NULL, "keep the samples of other events in the input"},
 	SOURCE_USAGE_VERBOSITY,

@@ -19,6 +19,7 @@ static const struct usage_option options[] = {
 	 "or +<field>,-<field> on top of the default"},
 	SOURCE_USAGE_NAMES,
 	SOURCE_USAGE_KEEP_DRIVER_FRAMES,
+	SOURCE_USAGE_GRAPH_STACKS,
 	SOURCE_USAGE_SYMFS,
 	SOURCE_USAGE_VERBOSITY,
 	{0},

@@ -45,6 +45,9 @@ _perf_gpu()
 	--names)
 		mapfile -t COMPREPLY < <(compgen -W "full short mangled" -- "$current")
 		;;
+	--graph-stacks)
+		mapfile -t COMPREPLY < <(compgen -W "both launch capture" -- "$current")
+		;;
 	*)
 		if [[ $current == -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "$(_perf_gpu_options "$command")" -- "$current")

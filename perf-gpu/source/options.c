@@ -27,6 +27,23 @@ static int take_names(struct source_options *options, const struct usage *usage,
 	return 0;
 }
 
+static int take_graph_stacks(struct source_options *options, const struct usage *usage,
+			     const char *arg)
+{
+	if (!strcmp(arg, "both")) {
+		options->graph_stacks = GRAPH_STACKS_BOTH;
+	} else if (!strcmp(arg, "launch")) {
+		options->graph_stacks = GRAPH_STACKS_LAUNCH;
+	} else if (!strcmp(arg, "capture")) {
+		options->graph_stacks = GRAPH_STACKS_CAPTURE;
+	} else {
+		usage__error(usage,
+			     "--graph-stacks takes both, launch or capture, not %s", arg);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int source_options__take(struct source_options *options, const struct usage *usage,
 			 int key, const char *arg)
 {
@@ -42,6 +59,8 @@ int source_options__take(struct source_options *options, const struct usage *usa
 	case OPT_KEEP_DRIVER_FRAMES:
 		options->keep_driver_frames = true;
 		return 0;
+	case OPT_GRAPH_STACKS:
+		return take_graph_stacks(options, usage, arg);
 	case OPT_SYMFS:
 		options->symfs = arg;
 		return 0;

@@ -13,6 +13,7 @@ enum {
 	OPT_NAMES = USAGE_LONG_ONLY,
 	OPT_KEEP_DRIVER_FRAMES,
 	OPT_SYMFS,
+	OPT_GRAPH_STACKS,
 	SOURCE_OPTIONS_END, /* a command's own keys count from here */
 };
 
@@ -36,6 +37,13 @@ enum {
 	{                                                                      \
 		OPT_KEEP_DRIVER_FRAMES, "keep-driver-frames", NULL,            \
 			"keep the frames of CUPTI, the driver and the runtime" \
+	}
+#define SOURCE_USAGE_GRAPH_STACKS                                                  \
+	{                                                                          \
+		OPT_GRAPH_STACKS, "graph-stacks", "which",                         \
+			"of kernels of CUDA graphs: launch (where the graph was "  \
+			"launched), capture (where its node was made), both (the " \
+			"default)"                                                 \
 	}
 #define SOURCE_USAGE_SYMFS                                                    \
 	{                                                                     \

@@ -20,6 +20,7 @@
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
 #include "source/kernel_names.h"
+#include "source/node_stacks.h"
 #include "source/stack.h"
 #include "util/log.h"
 #include "util/sum.h"
@@ -45,6 +46,7 @@ struct source {
 	struct source_entry *entries;
 	size_t nr_entries, nr_allocated;
 	struct kernel_names names; /* of kernels */
+	struct node_stacks *node_stacks;
 	struct source_stats stats;
 	struct stack stack;
 };
@@ -139,6 +141,8 @@ static int source__open(struct source *source)
 		goto out;
 	}
 	if (join__new(source->sidecar, &source->join) ||
+	    node_stacks__new(source->sidecar, options->graph_stacks,
+			     &source->node_stacks) ||
 	    machine__new(options->symfs, &source->machine))
 		err = source__no_memory(source);
 	else
@@ -202,7 +206,9 @@ static int source__note_sample(struct source *source,
 		err = source__parse_launch(source, record, &sample, &launch);
 		if (err)
 			return err;
-		join__announce(source->join, launch.log_id, launch.correlation_id);
+		if (!(launch.api & GPU_LOG_API_GRAPH_NODE))
+			join__announce(source->join, launch.log_id,
+				       launch.correlation_id);
 	} else {
 		if (!source->sink->wants_other_events)
 			return 0;
@@ -301,18 +307,63 @@ static int compare_entries(const void *a, const void *b)
 	return left->where < right->where ? -1 : left->where > right->where;
 }
 
-/* Feed one kernel under the stack at hand. */
+static void add_unattributed(struct stack *stack)
+{
+	if (stack->nr_frames < STACK_MAX_FRAMES)
+		stack->frames[stack->nr_frames++] =
+			(struct gpu_frame){.name = UNATTRIBUTED};
+}
+
+/* The stack of a sample; its frames end in [unattributed] if the program isn't in it. */
+static void source__build_stack(struct source *source, const struct perfdata_sample *from,
+				const struct launch_event *launch)
+{
+	int log = join__find_log(source->join, launch->log_id);
+	const char *api = NULL;
+
+	if (log >= 0)
+		api = sidecar__api_name(source->sidecar, (uint32_t)log,
+					launch->api & ~GPU_LOG_API_GRAPH_NODE);
+	stack__build(&source->stack, source->machine, from->pid, from->ips, from->nr_ips,
+		     api, source->options->keep_driver_frames);
+	if (!source->stack.has_code && !from->user_state_bytes)
+		add_unattributed(&source->stack);
+}
+
+/* The stack to show a kernel under, whose launch has the one at hand. */
+static struct stack *source__stack_of(struct source *source,
+				      const struct sidecar_kernel *kernel,
+				      const struct gpu_sample *sample)
+{
+	struct stack *stack;
+
+	/* Who walks a copied stack can't be told to go on in another. */
+	if (sample->user_state)
+		return &source->stack;
+	stack = node_stacks__of(source->node_stacks, kernel, &source->stack,
+				source->machine);
+	if (stack != &source->stack && !stack->has_code &&
+	    source->options->graph_stacks == GRAPH_STACKS_CAPTURE)
+		add_unattributed(stack);
+	return stack;
+}
+
 static int source__feed_kernel(struct source *source, const struct sidecar_kernel *kernel,
 			       struct gpu_sample *sample)
 {
 	const struct sidecar_shape *shape = &source->sidecar->shapes[kernel->shape];
+	struct stack *stack = source__stack_of(source, kernel, sample);
 
-	source->stack.frames[0].name =
+	if (stack->has_code || sample->user_state) {
+		source->stats.nr_attributed++;
+		sum__add(&source->stats.attributed_ns, duration_ns(kernel));
+	}
+	stack->frames[0].name =
 		kernel_names__get(&source->names, shape->name, source->options->names);
-	if (!source->stack.frames[0].name)
+	if (!stack->frames[0].name)
 		return source__no_memory(source);
-	sample->frames = source->stack.frames;
-	sample->nr_frames = source->stack.nr_frames;
+	sample->frames = stack->frames;
+	sample->nr_frames = stack->nr_frames;
 	sample->kernel = kernel;
 	sample->shape = shape;
 	sample->period = duration_ns(kernel);
@@ -322,13 +373,23 @@ static int source__feed_kernel(struct source *source, const struct sidecar_kerne
 	return source->sink->ops->sample(source->sink, sample);
 }
 
-static void source__add_unattributed(struct source *source)
+/* Build the stack of a sample, and keep it if nodes of graphs were made there. */
+static int source__take_stack(struct source *source, const struct perfdata_sample *from,
+			      const struct launch_event *launch, bool is_needed)
 {
-	struct stack *stack = &source->stack;
+	int log = join__find_log(source->join, launch->log_id);
+	ssize_t maker = -ENOENT;
 
-	if (stack->nr_frames < STACK_MAX_FRAMES)
-		stack->frames[stack->nr_frames++] =
-			(struct gpu_frame){.name = UNATTRIBUTED};
+	if (log >= 0)
+		maker = node_stacks__wants(source->node_stacks, (uint32_t)log,
+					   launch->api, launch->correlation_id);
+	if (!is_needed && maker < 0)
+		return 0;
+	source__build_stack(source, from, launch);
+	if (maker >= 0 && node_stacks__add(source->node_stacks, maker, &source->stack,
+					   source->machine, from->pid))
+		return source__no_memory(source);
+	return 0;
 }
 
 static int source__feed_launch(struct source *source,
@@ -339,27 +400,22 @@ static int source__feed_launch(struct source *source,
 	struct perfdata_sample from;
 	struct launch_event launch;
 	struct gpu_sample sample;
-	const char *api = NULL;
-	size_t nr_kernels;
-	int log, err;
+	size_t nr_kernels = 0;
+	int err;
 
 	err = source__parse_launch(source, record, &from, &launch);
 	if (err)
 		return err;
-	stats->nr_launches++;
-	nr_kernels = join__launch(source->join, launch.log_id, launch.correlation_id,
-				  &kernels);
-	if (!nr_kernels) {
-		stats->nr_launches_without_kernel++;
-		return 0;
+	if (!(launch.api & GPU_LOG_API_GRAPH_NODE)) {
+		stats->nr_launches++;
+		nr_kernels = join__launch(source->join, launch.log_id,
+					  launch.correlation_id, &kernels);
+		if (!nr_kernels)
+			stats->nr_launches_without_kernel++;
 	}
-	log = join__find_log(source->join, launch.log_id);
-	if (log >= 0)
-		api = sidecar__api_name(source->sidecar, (uint32_t)log, launch.api);
-	stack__build(&source->stack, source->machine, from.pid, from.ips, from.nr_ips,
-		     api, source->options->keep_driver_frames);
-	if (!source->stack.has_code && !from.user_state_bytes)
-		source__add_unattributed(source);
+	err = source__take_stack(source, &from, &launch, nr_kernels);
+	if (err)
+		return err;
 
 	sample = (struct gpu_sample){
 		.time_ns = from.time_ns,
@@ -370,10 +426,6 @@ static int source__feed_launch(struct source *source,
 		.user_state_bytes = from.user_state_bytes,
 	};
 	for (size_t i = 0; i < nr_kernels; i++) {
-		if (source->stack.has_code || from.user_state_bytes) {
-			stats->nr_attributed++;
-			sum__add(&stats->attributed_ns, duration_ns(&kernels[i]));
-		}
 		err = source__feed_kernel(source, &kernels[i], &sample);
 		if (err)
 			return err;
@@ -392,7 +444,8 @@ static int source__feed_rest(struct source *source, const struct sidecar_kernel 
 	};
 
 	source->stack.nr_frames = 1;
-	source__add_unattributed(source);
+	source->stack.has_code = false;
+	add_unattributed(&source->stack);
 	return source__feed_kernel(source, kernel, &sample);
 }
 
@@ -462,6 +515,7 @@ static void source__add_losses(struct source *source)
 static void source__close(struct source *source)
 {
 	kernel_names__release(&source->names);
+	node_stacks__delete(source->node_stacks);
 	free(source->entries);
 	machine__delete(source->machine);
 	join__delete(source->join);

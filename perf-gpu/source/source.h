@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "sink/sink.h"
+#include "source/node_stacks.h"
 #include "symbol/demangle.h"
 
 struct source_options {
@@ -18,6 +19,7 @@ struct source_options {
 	const char *symfs; /* where the recorded machine's files are; NULL: in / */
 	enum demangle_style names; /* of kernels */
 	bool keep_driver_frames; /* of CUPTI, the driver and the runtime too */
+	enum graph_stacks graph_stacks;
 };
 
 /* What became of everything: printed by inject, added up by tests. */

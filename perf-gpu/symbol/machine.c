@@ -42,6 +42,7 @@ struct dso_node {
 
 struct machine {
 	struct symbol_files *files;
+	uint64_t nr_map_changes;
 	/* Roots of tsearch(3) trees. */
 	void *processes;
 	void *threads;
@@ -280,6 +281,7 @@ static int machine__add_map(struct machine *machine, const struct record_mmap *m
 	process = machine__get_process(machine, mmap->pid);
 	if (!process || machine__get_dso(machine, path, mmap->pid, id, &map.dso))
 		return -ENOMEM;
+	machine->nr_map_changes++;
 	return maps__insert(&process->maps, &map);
 }
 
@@ -337,6 +339,7 @@ static int machine__process_comm(struct machine *machine,
 		maps__put(process->maps);
 		process->maps = NULL;
 		process->nr_execs++;
+		machine->nr_map_changes++;
 	}
 	return machine__set_comm(machine, comm->pid, comm->tid, name);
 }
@@ -360,6 +363,7 @@ static int machine__process_fork(struct machine *machine,
 			return -ENOMEM;
 		maps__put(child->maps);
 		child->maps = NULL;
+		machine->nr_map_changes++;
 		parent = machine__find_process(machine, fork->ppid);
 		/* FORK_EXEC: made up by perf for what it found running. */
 		if (parent && !(record->misc & PERF_RECORD_MISC_FORK_EXEC))
@@ -393,6 +397,11 @@ const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
 	const struct process *process = machine__find_process(machine, pid);
 
 	return process ? maps__find(process->maps, ip) : NULL;
+}
+
+uint64_t machine__nr_map_changes(const struct machine *machine)
+{
+	return machine->nr_map_changes;
 }
 
 const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid)

@@ -57,6 +57,9 @@ int machine__process(struct machine *machine, const struct perf_event_header *re
 const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
 				    uint64_t ip);
 
+/* Counts up with each change of any process's maps: until then they are the same. */
+uint64_t machine__nr_map_changes(const struct machine *machine);
+
 /* Name of a thread, else of its process, else "" (valid as above). */
 const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid);
 
