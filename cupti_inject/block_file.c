@@ -13,17 +13,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/*
- * Ours stays out of the low numbers: 0 to 2 the program may have closed and print
- * to all the same, and the next ones it may expect for files of its own.
- */
-#define LOWEST_FD 100
+#include "own_file.h"
 
 struct block_file {
-	char path[PATH_MAX + 64];
-	int fd;
-	dev_t dev; /* by these the file is known ... */
-	ino_t ino;
+	struct own_file file;
 	off_t bytes; /* of whole blocks in it */
 	bool is_abandoned;
 };
@@ -85,48 +78,14 @@ static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offse
 	return ret;
 }
 
-static int open_file(const char *path, int flags)
-{
-	int low, fd, err;
-
-	low = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	if (low < 0)
-		return -errno;
-	fd = fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
-	if (fd < 0) /* the process may have fewer */
-		fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (fd < 0 && low > STDERR_FILENO)
-		return low;
-	err = fd < 0 ? -errno : 0;
-	close(low);
-	return err ? err : fd;
-}
-
-static bool is_file(const struct block_file *file, int fd, struct stat *st)
-{
-	return !fstat(fd, st) && st->st_dev == file->dev && st->st_ino == file->ino;
-}
-
-/*
- * A program may close every descriptor that it doesn't know, as daemons do, and
- * open a file of its own by the number of ours: that one isn't ours to write to.
- * Return: 0 or -errno; -ENOENT if the file is in no folder any more.
- */
-static int block_file__find(struct block_file *file)
+/* 0 or -errno; -ENOENT if the file is in no folder any more */
+static int block_file__check(struct block_file *file)
 {
 	struct stat st;
+	int err = own_file__check(&file->file, &st);
 
-	if (!is_file(file, file->fd, &st)) {
-		int fd = open_file(file->path, 0);
-
-		if (fd < 0)
-			return fd;
-		if (!is_file(file, fd, &st)) {
-			close(fd);
-			return -ESTALE;
-		}
-		file->fd = fd;
-	}
+	if (err)
+		return err;
 	return st.st_nlink ? 0 : -ENOENT;
 }
 
@@ -142,11 +101,11 @@ int block_file__write(struct block_file *file, struct block *block)
 		return 0;
 	block->header.crc32 = (uint32_t)crc32(0, start + skip, (uInt)(bytes - skip));
 
-	err = block_file__find(file);
+	err = block_file__check(file);
 	file->is_abandoned = err == -ENOENT;
 	if (err)
 		return err;
-	ret = write_quietly(file->fd, block, bytes, file->bytes);
+	ret = write_quietly(file->file.fd, block, bytes, file->bytes);
 	if (ret == (ssize_t)bytes) {
 		file->bytes += ret;
 		block->header.payload_bytes = 0;
@@ -154,7 +113,7 @@ int block_file__write(struct block_file *file, struct block *block)
 	}
 	err = ret < 0 ? -errno : -ENOSPC;
 	/* The next try overwrites half a block; if none comes, it must not be there. */
-	if (ret > 0 && ftruncate(file->fd, file->bytes))
+	if (ret > 0 && ftruncate(file->file.fd, file->bytes))
 		err = -errno;
 	return err;
 }
@@ -163,24 +122,18 @@ int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
 		     struct block_file **ret)
 {
 	struct block_file *file;
-	struct stat st;
 	int err;
 
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
-	snprintf(file->path, sizeof(file->path), "%s/%d-%016llx%s", spool, (int)getpid(),
-		 (unsigned long long)log_id, suffix);
-	file->fd = open_file(file->path, O_CREAT | O_EXCL);
-	if (file->fd < 0 || fstat(file->fd, &st)) {
-		err = file->fd < 0 ? file->fd : -errno;
-		if (file->fd >= 0)
-			close(file->fd);
+	snprintf(file->file.path, sizeof(file->file.path), "%s/%d-%016llx%s", spool,
+		 (int)getpid(), (unsigned long long)log_id, suffix);
+	err = own_file__open(&file->file, O_WRONLY | O_CREAT | O_EXCL);
+	if (err) {
 		free(file);
 		return err;
 	}
-	file->dev = st.st_dev;
-	file->ino = st.st_ino;
 	*ret = file;
 	return 0;
 }
