@@ -78,6 +78,7 @@ enum gpu_log_type {
 	GPU_LOG_MAP = 16,
 	/* of a log */
 	GPU_LOG_GRAPH_NODE = 18,
+	GPU_LOG_JIT = 19,
 };
 
 struct gpu_log_record {
@@ -346,6 +347,46 @@ struct gpu_log_map {
 };
 
 _Static_assert(sizeof(struct gpu_log_map) == 64, "on disk");
+
+/* A piece is no longer than this before it is deflated: then it fits into a record. */
+#define GPU_LOG_JIT_MAX_BYTES 60000
+
+enum gpu_log_jit_kind {
+	GPU_LOG_JIT_PERF_MAP = 1, /* text, as in the file */
+	GPU_LOG_JIT_CODE = 2, /* of a jitdump: struct gpu_log_jit_code, ... */
+};
+
+/*
+ * A piece of what a JIT compiler says of its code: of /tmp/perf-PID.map, or of a
+ * jitdump. Pieces of a kind follow each other as they do in the file.
+ */
+struct gpu_log_jit {
+	struct gpu_log_record rec;
+	uint32_t kind; /* enum gpu_log_jit_kind */
+	/*
+	 * Where it begins in the file. A perf map's piece that doesn't begin where the
+	 * last one ended is of another file, or text is missing before it.
+	 */
+	uint64_t offset;
+	uint32_t nr_bytes; /* once inflated */
+	uint32_t nr_deflated_bytes;
+	uint8_t deflated[]; /* zlib's format (RFC 1950), padded with 0 */
+};
+
+_Static_assert(sizeof(struct gpu_log_jit) == 24, "on disk");
+
+/* Code that lies at an address from a time on; whole within a piece. */
+struct gpu_log_jit_code {
+	uint64_t time_ns; /* 0: not known */
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t index; /* the runtime's number for the code */
+	uint32_t is_moved; /* 1: of that index, and here now; it has no name of its own */
+	uint32_t nr_bytes; /* of name, without the NUL that follows and pads to 8 */
+	char name[];
+};
+
+_Static_assert(sizeof(struct gpu_log_jit_code) == 40, "in a piece");
 
 /**
  * gpu_log_widen - a 32-bit correlation id as a 64-bit one

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jit.h"
 #include "launch_log.h"
 #include "marker.h"
 
@@ -297,8 +298,10 @@ void launch__end(void)
 	}
 	if (has_launch_log(owner))
 		launch_log__end(owner->launches, atomic_load(&owner->nr_launches));
-	if (owner->log)
+	if (owner->log) {
+		jit__end(owner->log, owner == &child);
 		log__end(owner->log, atomic_load(&owner->nr_launches));
+	}
 }
 
 void launch__flush(void)

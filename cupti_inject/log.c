@@ -322,6 +322,23 @@ void log__message(struct log *log, enum gpu_log_severity severity, const char *f
 	pthread_mutex_unlock(&log->mutex);
 }
 
+int log__jit(struct log *log, const struct gpu_log_jit *piece, const void *deflated)
+{
+	const size_t skip = sizeof(piece->rec);
+	struct gpu_log_jit *record;
+
+	pthread_mutex_lock(&log->mutex);
+	record = log__reserve(log, GPU_LOG_JIT,
+			      sizeof(*record) + piece->nr_deflated_bytes);
+	if (record) {
+		memcpy((char *)record + skip, (const char *)piece + skip,
+		       sizeof(*record) - skip);
+		memcpy(record->deflated, deflated, piece->nr_deflated_bytes);
+	}
+	pthread_mutex_unlock(&log->mutex);
+	return record ? 0 : -ENOSPC;
+}
+
 void log__flush(struct log *log)
 {
 	pthread_mutex_lock(&log->mutex);

@@ -72,6 +72,14 @@ void log__count_lost(struct log *log, enum gpu_log_loss_kind kind, uint64_t nr);
 void log__message(struct log *log, enum gpu_log_severity severity, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/**
+ * log__jit - append a piece of what a JIT compiler says of its code
+ * @piece: its rec member is ignored; @deflated has piece->nr_deflated_bytes
+ *
+ * Return: 0 or -ENOSPC, after which it can be tried again behind a flush.
+ */
+int log__jit(struct log *log, const struct gpu_log_jit *piece, const void *deflated);
+
 /* Write what there is. */
 void log__flush(struct log *log);
 

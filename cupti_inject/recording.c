@@ -11,6 +11,7 @@
 
 #include "activity.h"
 #include "cupti_table.h"
+#include "jit.h"
 #include "launch.h"
 #include "log.h"
 #include "marker.h"
@@ -137,6 +138,7 @@ int recording__open(const struct config *with_config)
 	atomic_store(&has_failed, false);
 	atomic_store(&has_been_on, false);
 	atomic_store(&is_open, true);
+	jit__begin(process_log);
 	return 0;
 }
 
@@ -228,8 +230,10 @@ bool recording__has_failed(void)
 
 void recording__flush(void)
 {
-	if (atomic_load(&has_been_on))
-		activity__flush();
+	if (!atomic_load(&has_been_on))
+		return;
+	jit__follow(process_log);
+	activity__flush();
 }
 
 bool recording__is_abandoned(void)
@@ -259,6 +263,7 @@ void recording__finish(void)
 	if (!atomic_load(&is_open))
 		return;
 	nr_flushed = launch__count();
+	jit__follow(process_log); /* a handler that runs later may remove the files */
 	if (atomic_load(&has_been_on))
 		activity__drain(0);
 }
