@@ -145,11 +145,8 @@ bool block_file__is_abandoned(const struct block_file *file)
 
 void block_file__close(struct block_file *file)
 {
-	struct stat st;
-
 	if (!file)
 		return;
-	if (is_file(file, file->fd, &st))
-		close(file->fd);
+	own_file__close(&file->file);
 	free(file);
 }
