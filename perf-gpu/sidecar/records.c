@@ -223,6 +223,29 @@ static int take_graph_node(struct sidecar *sidecar, struct log_reader *from,
 	return 0;
 }
 
+static int take_jit(struct sidecar *sidecar, struct log_reader *from,
+		    const struct gpu_log_record *record)
+{
+	const struct gpu_log_jit *jit = (const void *)record;
+	struct sidecar_jit *place;
+
+	if (jit->nr_deflated_bytes > record->size - sizeof(*jit) ||
+	    jit->nr_bytes > GPU_LOG_JIT_MAX_BYTES)
+		return -EINVAL;
+	place = TABLE_APPEND(sidecar->jits, sidecar->nr_jits);
+	if (!place)
+		return -ENOMEM;
+	*place = (struct sidecar_jit){
+		.log = from->log,
+		.kind = jit->kind,
+		.offset = jit->offset,
+		.nr_bytes = jit->nr_bytes,
+		.nr_deflated_bytes = jit->nr_deflated_bytes,
+		.deflated = jit->deflated,
+	};
+	return 0;
+}
+
 static int take_end(struct sidecar *sidecar, struct log_reader *from,
 		    const struct gpu_log_record *record)
 {
@@ -266,6 +289,7 @@ static const struct record_type log_types[] = {
 	[GPU_LOG_KERNEL] = {sizeof(struct gpu_log_kernel), take_kernel},
 	[GPU_LOG_LOSS] = {sizeof(struct gpu_log_loss), take_loss},
 	[GPU_LOG_MESSAGE] = {sizeof(struct gpu_log_message), take_message},
+	[GPU_LOG_JIT] = {sizeof(struct gpu_log_jit), take_jit},
 	[GPU_LOG_END] = {sizeof(struct gpu_log_end), take_end},
 	[GPU_LOG_GRAPH_NODE] = {sizeof(struct gpu_log_graph_node), take_graph_node},
 };

@@ -231,6 +231,7 @@ void sidecar__close(struct sidecar *sidecar)
 	free(sidecar->apis);
 	free(sidecar->messages);
 	free(sidecar->graph_nodes);
+	free(sidecar->jits);
 	sidecar_file__close(sidecar->file);
 	free(sidecar);
 }

@@ -74,6 +74,16 @@ struct sidecar_graph_node {
 	uint64_t correlation_id;
 };
 
+/* A piece of what a JIT compiler says of its code (struct gpu_log_jit) */
+struct sidecar_jit {
+	uint32_t log;
+	uint32_t kind; /* enum gpu_log_jit_kind */
+	uint64_t offset; /* in the file */
+	uint32_t nr_bytes; /* at most GPU_LOG_JIT_MAX_BYTES */
+	uint32_t nr_deflated_bytes;
+	const void *deflated;
+};
+
 /* What the recorder added; all 0 in a file that has no block of it. */
 struct sidecar_recorder {
 	bool is_there;
@@ -97,6 +107,8 @@ struct sidecar {
 	size_t nr_messages;
 	struct sidecar_graph_node *graph_nodes;
 	size_t nr_graph_nodes;
+	struct sidecar_jit *jits; /* those of a log in its order */
+	size_t nr_jits;
 	struct sidecar_recorder recorder;
 	struct sidecar_file *file; /* what the strings point into; private */
 };

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "gpu_log.h"
 #include "join/join.h"
@@ -27,6 +28,9 @@
 
 #define UNATTRIBUTED "[unattributed]"
 
+/* By which the two clocks may have moved apart while a recording was made */
+#define MAX_CLOCK_DRIFT_NS 1000000000
+
 /* Something to feed: a record of perf.data, or a kernel that no launch has. */
 struct source_entry {
 	uint64_t time_ns;
@@ -42,6 +46,7 @@ struct source {
 	struct sidecar *sidecar;
 	struct join *join;
 	struct machine *machine;
+	struct jit_names *jit_names;
 	size_t launch_event; /* index in the reader */
 	struct source_entry *entries;
 	size_t nr_entries, nr_allocated;
@@ -141,6 +146,7 @@ static int source__open(struct source *source)
 		goto out;
 	}
 	if (join__new(source->sidecar, &source->join) ||
+	    jit_names__new(source->sidecar, &source->jit_names) ||
 	    node_stacks__new(source->sidecar, options->graph_stacks,
 			     &source->node_stacks) ||
 	    machine__new(options->symfs, &source->machine))
@@ -318,14 +324,20 @@ static void add_unattributed(struct stack *stack)
 static void source__build_stack(struct source *source, const struct perfdata_sample *from,
 				const struct launch_event *launch)
 {
-	int log = join__find_log(source->join, launch->log_id);
-	const char *api = NULL;
+	struct stack_launch stack = {
+		.pid = from->pid,
+		.time_ns = from->time_ns,
+		.ips = from->ips,
+		.nr_ips = from->nr_ips,
+		.jit_names = source->jit_names,
+		.log = join__find_log(source->join, launch->log_id),
+	};
 
-	if (log >= 0)
-		api = sidecar__api_name(source->sidecar, (uint32_t)log,
-					launch->api & ~GPU_LOG_API_GRAPH_NODE);
-	stack__build(&source->stack, source->machine, from->pid, from->ips, from->nr_ips,
-		     api, source->options->keep_driver_frames);
+	if (stack.log >= 0)
+		stack.api = sidecar__api_name(source->sidecar, (uint32_t)stack.log,
+					      launch->api & ~GPU_LOG_API_GRAPH_NODE);
+	stack__build(&source->stack, source->machine, &stack,
+		     source->options->keep_driver_frames);
 	if (!source->stack.has_code && !from->user_state_bytes)
 		add_unattributed(&source->stack);
 }
@@ -474,6 +486,27 @@ static int source__feed_entry(struct source *source, const struct source_entry *
 	return source->sink->ops->record(source->sink, record);
 }
 
+/*
+ * A recording that kept no names of JIT code may be from before they were kept: the
+ * files in /tmp are asked, if they can be those of then.
+ */
+static void source__set_origin(struct source *source)
+{
+	const struct sidecar_recorder *recorder = &source->sidecar->recorder;
+	struct perf_map_origin origin;
+	uint64_t last_ns;
+	struct stat st;
+
+	if (source->sidecar->nr_jits || !recorder->is_there || !source->nr_entries ||
+	    stat(source->options->perfdata_path, &st))
+		return;
+	last_ns = source->entries[source->nr_entries - 1].time_ns;
+	origin.uid = st.st_uid;
+	origin.end_ns = recorder->realtime_ns + (last_ns - recorder->monotonic_ns) +
+			MAX_CLOCK_DRIFT_NS;
+	machine__set_origin(source->machine, &origin);
+}
+
 static int source__feed(struct source *source)
 {
 	const struct sink_input input = {
@@ -485,6 +518,7 @@ static int source__feed(struct source *source)
 	};
 	int err;
 
+	source__set_origin(source);
 	err = source->sink->ops->start(source->sink, &input);
 	for (size_t i = 0; i < source->nr_entries && !err; i++)
 		err = source__feed_entry(source, &source->entries[i]);
@@ -516,6 +550,7 @@ static void source__close(struct source *source)
 {
 	kernel_names__release(&source->names);
 	node_stacks__delete(source->node_stacks);
+	jit_names__delete(source->jit_names);
 	free(source->entries);
 	machine__delete(source->machine);
 	join__delete(source->join);

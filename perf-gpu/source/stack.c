@@ -69,7 +69,7 @@ static const struct symbol *symbol_of(const struct map *map, uint64_t ip)
 
 struct chain {
 	const struct machine *machine;
-	uint32_t pid;
+	const struct stack_launch *launch;
 	const uint64_t *ips; /* user addresses only */
 	size_t nr;
 };
@@ -87,7 +87,7 @@ static uint64_t chain__ip(const struct chain *chain, size_t i)
 
 static const struct map *chain__map(const struct chain *chain, size_t i)
 {
-	return machine__find_map(chain->machine, chain->pid, chain__ip(chain, i));
+	return machine__find_map(chain->machine, chain->launch->pid, chain__ip(chain, i));
 }
 
 /*
@@ -154,20 +154,41 @@ static size_t chain__find_program(const struct chain *chain, const char *api)
 	return i;
 }
 
-/* The user part of a callchain. */
-static struct chain chain__user(const struct machine *machine, uint32_t pid,
-				const uint64_t *ips, uint64_t nr_ips)
+/* The name of code that a JIT compiler made; NULL for all other code. */
+static const char *chain__jit_name(const struct chain *chain, size_t i)
 {
-	struct chain chain = {.machine = machine, .pid = pid};
+	const struct stack_launch *launch = chain->launch;
+	const struct map *map = chain__map(chain, i);
+	uint64_t ip = chain__ip(chain, i);
+	const struct symbol *symbol;
+	const char *name = NULL;
+
+	if (map && !dso__is_memory(map->dso))
+		return NULL;
+	if (launch->jit_names && launch->log >= 0)
+		name = jit_names__find(launch->jit_names, (uint32_t)launch->log, ip,
+				       launch->time_ns);
+	if (name)
+		return name;
+	symbol = symbol_of(map, ip);
+	return symbol ? symbol->demangled : NULL;
+}
+
+/* The user part of a callchain. */
+static struct chain chain__user(const struct machine *machine,
+				const struct stack_launch *launch)
+{
+	struct chain chain = {.machine = machine, .launch = launch};
 	uint64_t start = 0, end;
 
-	for (uint64_t i = 0; i < nr_ips; i++) {
-		if (ips[i] == (uint64_t)PERF_CONTEXT_USER)
+	for (uint64_t i = 0; i < launch->nr_ips; i++) {
+		if (launch->ips[i] == (uint64_t)PERF_CONTEXT_USER)
 			start = i + 1;
 	}
-	for (end = start; end < nr_ips && ips[end] < (uint64_t)PERF_CONTEXT_MAX; end++)
+	for (end = start;
+	     end < launch->nr_ips && launch->ips[end] < (uint64_t)PERF_CONTEXT_MAX; end++)
 		;
-	chain.ips = ips + start;
+	chain.ips = launch->ips + start;
 	chain.nr = end - start;
 	return chain;
 }
@@ -179,11 +200,19 @@ static void stack__add(struct stack *stack, const char *name, uint64_t ip)
 			(struct gpu_frame){.name = name, .ip = ip};
 }
 
-void stack__build(struct stack *ret, const struct machine *machine, uint32_t pid,
-		  const uint64_t *ips, uint64_t nr_ips, const char *api,
-		  bool keep_driver_frames)
+/* A frame with a name has no address: it need not be found again. */
+static void stack__add_code(struct stack *stack, const struct chain *chain, size_t i)
 {
-	struct chain chain = chain__user(machine, pid, ips, nr_ips);
+	const char *name = chain__jit_name(chain, i);
+
+	stack__add(stack, name, name ? 0 : chain__ip(chain, i));
+}
+
+void stack__build(struct stack *ret, const struct machine *machine,
+		  const struct stack_launch *launch, bool keep_driver_frames)
+{
+	struct chain chain = chain__user(machine, launch);
+	const char *api = launch->api;
 	size_t program = chain__find_program(&chain, api);
 	const struct symbol *last = NULL;
 
@@ -206,7 +235,7 @@ void stack__build(struct stack *ret, const struct machine *machine, uint32_t pid
 			stack__add(ret, "[truncated]", 0);
 			continue;
 		}
-		stack__add(ret, NULL, chain__ip(&chain, i));
+		stack__add_code(ret, &chain, i);
 		ret->has_code = true;
 	}
 }

@@ -16,6 +16,9 @@
  * a stripped program has no symbol of it. A runtime linked in statically is
  * part of the program's own file: its frames end at the API function's symbol.
  *
+ * A frame in memory that no file describes is a JIT compiler's, and is shown by the
+ * name that the recording has kept for it.
+ *
  * A stack that the library knows to go on ends in a frame [truncated].
  */
 #ifndef PERF_GPU_SOURCE_STACK_H
@@ -26,6 +29,7 @@
 #include <stdint.h>
 
 #include "sink/sink.h"
+#include "source/jit_names.h"
 #include "symbol/machine.h"
 
 /* perf's own limit, and three frames that are no code */
@@ -38,17 +42,26 @@ struct stack {
 	bool has_code; /* a frame of the program was found */
 };
 
+/* A launch, as it was recorded. */
+struct stack_launch {
+	uint32_t pid;
+	uint64_t time_ns;
+	/* The callchain, with PERF_CONTEXT_* markers; may be empty */
+	const uint64_t *ips;
+	uint64_t nr_ips;
+	const char
+		*api; /* name of the API function, NULL: not known; kept by reference */
+	struct jit_names *jit_names; /* NULL: none */
+	int log; /* whose names; negative: not known */
+};
+
 /**
  * stack__build - choose the frames of a launch
- * @ret:      filled in whole
+ * @ret:      filled in whole; names live as long as @machine and the names
  * @machine:  address spaces as of the launch
- * @pid:      whose
- * @ips, @nr_ips: the callchain, with PERF_CONTEXT_* markers; may be empty
- * @api:      name of the API function, NULL if not known; kept by reference
  * @keep_driver_frames: drop our own library's frames only
  */
-void stack__build(struct stack *ret, const struct machine *machine, uint32_t pid,
-		  const uint64_t *ips, uint64_t nr_ips, const char *api,
-		  bool keep_driver_frames);
+void stack__build(struct stack *ret, const struct machine *machine,
+		  const struct stack_launch *launch, bool keep_driver_frames);
 
 #endif

@@ -5,7 +5,7 @@
  *   /usr/lib/libfoo.so         elf_symbols.c, by address of its symbol table, of
  *                              the build that symbol_files.c finds
  *   [vdso]                     the same, of our own image
- *   //anon, [heap], /memfd:x   perf_map.c, by address in the process
+ *   //anon, [heap], /memfd:x   perf_map.c, by address in the process, if it may be read
  *   x (deleted), [vsyscall]    none: another file may have the name by now
  *
  * A file that can't be read has no symbols; it is tried once.
@@ -99,6 +99,11 @@ void dso__delete(struct dso *dso)
 	free(dso);
 }
 
+bool dso__is_memory(const struct dso *dso)
+{
+	return dso->is_anonymous;
+}
+
 const char *dso__path(const struct dso *dso)
 {
 	return dso->path;
@@ -118,7 +123,7 @@ static void dso__load(struct dso *dso)
 		return;
 	dso->is_loaded = true;
 	if (dso->is_anonymous)
-		perf_map__open(dso->path, &dso->perf_map);
+		symbol_files__open_perf_map(dso->files, dso->path, &dso->perf_map);
 	else if (strcmp(dso->path, "[vdso]") == 0 ||
 		 (*dso->path == '/' && !has_suffix(dso->path, " (deleted)")))
 		symbol_files__open(dso->files, dso->path, &dso->id, &dso->elf);

@@ -40,6 +40,9 @@ int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
 	     const struct build_id *id, struct dso **ret);
 void dso__delete(struct dso *dso); /* NULL is fine */
 
+/* Is it memory that no file describes? Its code is a JIT compiler's. */
+bool dso__is_memory(const struct dso *dso);
+
 /* As given to dso__new(); of anonymous memory /tmp/perf-PID.map, as perf has it. */
 const char *dso__path(const struct dso *dso);
 /* The last part of the path. */

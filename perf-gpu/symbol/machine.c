@@ -155,6 +155,11 @@ int machine__set_build_id(struct machine *machine, const char *path,
 	return symbol_files__set_build_id(machine->files, path, id);
 }
 
+void machine__set_origin(struct machine *machine, const struct perf_map_origin *origin)
+{
+	symbol_files__set_origin(machine->files, origin);
+}
+
 size_t machine__nr_stale_files(const struct machine *machine)
 {
 	return symbol_files__nr_stale(machine->files);

@@ -15,6 +15,7 @@
 #include "symbol/build_id.h"
 #include "symbol/dso.h"
 #include "symbol/maps.h"
+#include "symbol/perf_map.h"
 
 struct machine;
 
@@ -38,6 +39,9 @@ void machine__delete(struct machine *machine); /* NULL is fine */
  */
 int machine__set_build_id(struct machine *machine, const char *path,
 			  const struct build_id *id);
+
+/* As symbol_files__set_origin(). Call ahead of the questions. */
+void machine__set_origin(struct machine *machine, const struct perf_map_origin *origin);
 
 /* Files that symbols were looked for in, and that are another build by now. */
 size_t machine__nr_stale_files(const struct machine *machine);

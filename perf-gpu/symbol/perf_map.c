@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,23 +45,26 @@ static int perf_map__parse_number(const char **cursor, uint64_t *ret)
 	return 0;
 }
 
-static int perf_map__add_line(struct perf_map *map, const char *line)
+int perf_map__parse_line(const char *line, struct symbol *ret)
 {
 	uint64_t start, bytes, end;
 
 	if (perf_map__parse_number(&line, &start) ||
-	    perf_map__parse_number(&line, &bytes) ||
+	    perf_map__parse_number(&line, &bytes) || !bytes ||
 	    __builtin_add_overflow(start, bytes, &end) || !*line)
-		return 0;
-	return symtab__add(&map->symtab, start, end, line);
+		return -EINVAL;
+	*ret = (struct symbol){.start = start, .end = end, .name = line};
+	return 0;
 }
 
 static int perf_map__parse(struct perf_map *map)
 {
 	char *cursor = map->text, *line;
+	struct symbol symbol;
 
 	while ((line = strsep(&cursor, "\n"))) {
-		if (perf_map__add_line(map, line))
+		if (!perf_map__parse_line(line, &symbol) &&
+		    symtab__add(&map->symtab, symbol.start, symbol.end, symbol.name))
 			return -ENOMEM;
 	}
 	return symtab__finish(&map->symtab);
@@ -89,7 +93,16 @@ static int perf_map__read_text(int fd, size_t size, char **ret)
 	return 0;
 }
 
-int perf_map__open(const char *path, struct perf_map **ret)
+static bool is_of_origin(const struct stat *st, const struct perf_map_origin *origin)
+{
+	uint64_t written_ns =
+		(uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
+
+	return st->st_uid == origin->uid && written_ns <= origin->end_ns;
+}
+
+int perf_map__open(const char *path, const struct perf_map_origin *origin,
+		   struct perf_map **ret)
 {
 	/* /tmp is everybody's: no links, and nothing that open(2) would wait on. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -101,6 +114,8 @@ int perf_map__open(const char *path, struct perf_map **ret)
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = -EINVAL;
+	else if (!is_of_origin(&st, origin))
+		err = -ESTALE;
 	else if (!map)
 		err = -ENOMEM;
 	else

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <search.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ struct symbol_files {
 	char *cache; /* perf's, of files by build id; NULL: there is none */
 	char *debug_path; /* where libdwfl looks for debug files */
 	void *recorded; /* tree of tsearch(3) */
+	bool has_origin;
+	struct perf_map_origin origin; /* of perf maps */
 	size_t nr_stale;
 };
 
@@ -209,6 +212,21 @@ int symbol_files__open(struct symbol_files *files, const char *path,
 	if (err == -ESTALE)
 		symbol_files__warn(files, path, id);
 	return err;
+}
+
+void symbol_files__set_origin(struct symbol_files *files,
+			      const struct perf_map_origin *origin)
+{
+	files->has_origin = true;
+	files->origin = *origin;
+}
+
+int symbol_files__open_perf_map(const struct symbol_files *files, const char *path,
+				struct perf_map **ret)
+{
+	if (!files->has_origin)
+		return -ENOENT;
+	return perf_map__open(path, &files->origin, ret);
 }
 
 size_t symbol_files__nr_stale(const struct symbol_files *files)

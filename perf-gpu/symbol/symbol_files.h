@@ -18,6 +18,7 @@
 
 #include "symbol/build_id.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/perf_map.h"
 
 struct symbol_files;
 
@@ -60,6 +61,18 @@ struct build_id symbol_files__build_id(const struct symbol_files *files,
  */
 int symbol_files__open(struct symbol_files *files, const char *path,
 		       const struct build_id *id, struct elf_symbols **ret);
+
+/**
+ * symbol_files__set_origin - perf maps may be read from /tmp, if they are of it
+ *
+ * Without it none is: a recording keeps names of its own.
+ */
+void symbol_files__set_origin(struct symbol_files *files,
+			      const struct perf_map_origin *origin);
+
+/* As perf_map__open(); -ENOENT if none may be read. */
+int symbol_files__open_perf_map(const struct symbol_files *files, const char *path,
+				struct perf_map **ret);
 
 /* How often another build was all there was. */
 size_t symbol_files__nr_stale(const struct symbol_files *files);

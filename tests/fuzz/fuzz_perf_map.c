@@ -106,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* What is behind a NUL is no text, but the same to both. */
 	char *text = strndup((const char *)data, size);
 	struct line lines[MAX_LINES];
+	const struct perf_map_origin origin = {.uid = getuid(), .end_ns = UINT64_MAX};
 	struct perf_map *map = NULL;
 	size_t nr;
 
@@ -113,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	write_file(data, size);
 	log_verbosity = -1;
-	if (perf_map__open(path, &map))
+	if (perf_map__open(path, &origin, &map))
 		abort();
 	nr = parse(text, lines);
 	for (size_t i = 0; i < nr; i++) {

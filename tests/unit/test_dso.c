@@ -85,12 +85,14 @@ static bool find_file(const void *address, char *path, uint64_t *offset)
 static struct dso *new_dso(const char *path, uint32_t pid)
 {
 	static struct symbol_files *files;
+	const struct perf_map_origin origin = {.uid = getuid(), .end_ns = UINT64_MAX};
 	const struct build_id any = {0};
 	struct dso *dso;
 
 	if ((!files && symbol_files__new(NULL, &files)) ||
 	    dso__new(path, pid, files, &any, &dso))
 		abort();
+	symbol_files__set_origin(files, &origin);
 	return dso;
 }
 
@@ -385,6 +387,42 @@ TEST(perf_map_is_no_link)
 	dso__delete(dso);
 	remove_perf_map();
 	unlink(target);
+}
+
+static const char *name_by_origin(const struct perf_map_origin *origin)
+{
+	const struct build_id any = {0};
+	struct symbol_files *files;
+	const char *name;
+	struct dso *dso;
+
+	CHECK_EQ(symbol_files__new(NULL, &files), 0);
+	CHECK_EQ(dso__new("//anon", (uint32_t)getpid(), files, &any, &dso), 0);
+	if (origin)
+		symbol_files__set_origin(files, origin);
+	name = strcmp(name_at(dso, 0x1000), "none") ? "found" : "none";
+	dso__delete(dso);
+	symbol_files__delete(files);
+	return name;
+}
+
+TEST(perf_map_is_of_the_recording)
+{
+	struct perf_map_origin origin = {.uid = getuid(), .end_ns = 1500000000};
+	struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1, .tv_nsec = 500000000}};
+	char path[64];
+
+	write_perf_map("1000 100 compiled\n");
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	CHECK_EQ(utimensat(AT_FDCWD, path, times, 0), 0);
+	CHECK_STR(name_by_origin(&origin), "found");
+	CHECK_STR(name_by_origin(NULL), "none");
+	origin.end_ns--;
+	CHECK_STR(name_by_origin(&origin), "none");
+	origin.end_ns++;
+	origin.uid++;
+	CHECK_STR(name_by_origin(&origin), "none");
+	remove_perf_map();
 }
 
 TEST(debuginfod_variable_is_left_alone)

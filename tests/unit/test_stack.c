@@ -60,12 +60,24 @@ static struct machine *new_machine(void)
 	return machine;
 }
 
-#define BUILD(stack, machine, api, keep, ...)                                           \
-	do {                                                                            \
-		const uint64_t ips[] = {__VA_ARGS__};                                   \
-                                                                                        \
-		stack__build(stack, machine, PID, ips, sizeof(ips) / sizeof(*ips), api, \
-			     keep);                                                     \
+static void build(struct stack *stack, struct machine *machine, const char *api,
+		  bool keep_driver_frames, const uint64_t *ips, size_t nr_ips)
+{
+	const struct stack_launch launch = {
+		.pid = PID,
+		.ips = ips,
+		.nr_ips = nr_ips,
+		.api = api,
+	};
+
+	stack__build(stack, machine, &launch, keep_driver_frames);
+}
+
+#define BUILD(stack, machine, api, keep, ...)                                      \
+	do {                                                                       \
+		const uint64_t ips[] = {__VA_ARGS__};                              \
+                                                                                   \
+		build(stack, machine, api, keep, ips, sizeof(ips) / sizeof(*ips)); \
 	} while (0)
 
 TEST(what_is_between_kernel_and_program_becomes_the_api_function)
@@ -153,7 +165,7 @@ TEST(without_frames_only_the_api_is_known)
 	struct machine *machine = new_machine();
 	struct stack stack;
 
-	stack__build(&stack, machine, PID, NULL, 0, "cudaGraphLaunch", false);
+	build(&stack, machine, "cudaGraphLaunch", false, NULL, 0);
 	CHECK_EQ(stack.nr_frames, 2);
 	CHECK(!stack.has_code);
 	BUILD(&stack, machine, "cudaGraphLaunch", false, PERF_CONTEXT_USER, US + 8,
@@ -171,7 +183,7 @@ TEST(a_chain_longer_than_the_limit_is_cut_at_its_root)
 
 	for (size_t i = 0; i < 300; i++)
 		ips[i] = PROGRAM + 1 + i;
-	stack__build(&stack, machine, PID, ips, 300, NULL, false);
+	build(&stack, machine, NULL, false, ips, 300);
 	CHECK_EQ(stack.nr_frames, STACK_MAX_FRAMES);
 	CHECK_EQ(stack.frames[1].ip, PROGRAM);
 	machine__delete(machine);
