@@ -101,7 +101,7 @@ static int open_output(struct recording *rec)
 	err = output__open(&config, &rec->output);
 	if (err)
 		return err;
-	return spool__create(rec->backup.path[1], &rec->spool);
+	return spool__create(rec->backup.path[1], geteuid(), &rec->spool);
 }
 
 static int fork_command(struct recording *rec)

@@ -13,7 +13,7 @@
 
 #include "util/log.h"
 
-int spool__create(const char *sidecar_path, struct spool *ret)
+int spool__create(const char *sidecar_path, uid_t uid, struct spool *ret)
 {
 	char template[PATH_MAX];
 	int err;
@@ -42,6 +42,14 @@ int spool__create(const char *sidecar_path, struct spool *ret)
 		pr_err("can't open the folder %s: %s", ret->path, strerror(-err));
 		goto out;
 	}
+	if (uid != geteuid() && fchown(ret->dir_fd, uid, (gid_t)-1)) {
+		err = -errno;
+		pr_err("can't give the folder %s to user %u: %s", ret->path,
+		       (unsigned int)uid, strerror(-err));
+		close(ret->dir_fd);
+		goto out;
+	}
+	ret->uid = uid;
 	return 0;
 out:
 	ret->path[0] = '\0';
@@ -144,8 +152,10 @@ int spool__open_log(const struct spool *spool, const char *name)
 		pr_warning("can't read the GPU log %s: %s", name, strerror(-err));
 		return err;
 	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
-		pr_warning("the GPU log %s is left out: not a file of this user", name);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != spool->uid) {
+		pr_warning(
+			"the GPU log %s is left out: not a file of the processes' user",
+			name);
 		close(fd);
 		return -EPERM;
 	}

@@ -2,7 +2,7 @@
 /*
  * The folder in which the recorded processes write their logs, each one file:
  * beside the output, so that there is as much room as for the sidecar, and for
- * the recorder's user only. One thread.
+ * their user only. One thread.
  */
 #ifndef PERF_GPU_RECORD_SPOOL_H
 #define PERF_GPU_RECORD_SPOOL_H
@@ -17,6 +17,7 @@ struct spool {
 	 * in the place of ours.
 	 */
 	int dir_fd;
+	uid_t uid; /* whose it is, with all that is in it */
 };
 
 /* Of a log's file name; anything else in the folder is none of ours. */
@@ -26,11 +27,12 @@ struct spool {
 /**
  * spool__create - make the folder
  * @sidecar_path: what it is named after; relative is to the working directory
+ * @uid: of the processes that will write to it
  * @ret: written on success only; to be given to spool__remove()
  *
  * Return: 0 or a negative errno, printed.
  */
-int spool__create(const char *sidecar_path, struct spool *ret);
+int spool__create(const char *sidecar_path, uid_t uid, struct spool *ret);
 
 /* The names of the files with a suffix, sorted. */
 struct spool_names {

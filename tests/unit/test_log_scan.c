@@ -207,7 +207,7 @@ static void open_fixture(struct fixture *fixture)
 	fixture->launches = (struct launch_counts){};
 	snprintf(fixture->sidecar, sizeof(fixture->sidecar), "%s/perf.data.gpu",
 		 fixture->dir);
-	CHECK_EQ(spool__create(fixture->sidecar, &fixture->spool), 0);
+	CHECK_EQ(spool__create(fixture->sidecar, geteuid(), &fixture->spool), 0);
 	CHECK_EQ(collection__open(fixture->sidecar, SESSION, &fixture->collection), 0);
 }
 
