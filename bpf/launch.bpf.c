@@ -41,7 +41,8 @@ const volatile __u64 pidns_dev, pidns_ino;
 const volatile __u32 wakeup_bytes;
 
 /* Read by the loader */
-__u64 nr_lost_ring; /* samples that found no room */
+__u64 nr_lost_ring; /* launches that found no room */
+__u64 nr_lost_nodes; /* nodes of graphs that found none */
 __u64 nr_lost_stack; /* samples that went out without their stack */
 __u64 nr_selftest_hits;
 
@@ -73,6 +74,14 @@ static __always_inline void fill(struct pt_regs *ctx, struct launch_event *event
 	event->pad = 0;
 }
 
+static __always_inline void count_lost(struct pt_regs *ctx)
+{
+	if ((__u32)PT_REGS_PARM4(ctx) & LAUNCH_API_GRAPH_NODE)
+		__sync_fetch_and_add(&nr_lost_nodes, 1);
+	else
+		__sync_fetch_and_add(&nr_lost_ring, 1);
+}
+
 /* --call-graph fp and dwarf: the stack is the kernel's part of the sample. */
 SEC("uprobe")
 int launch_sample(struct pt_regs *ctx)
@@ -84,7 +93,7 @@ int launch_sample(struct pt_regs *ctx)
 	fill(ctx, &event);
 	if (bpf_perf_event_output(ctx, &sample_rings, BPF_F_CURRENT_CPU, &event,
 				  sizeof(event)))
-		__sync_fetch_and_add(&nr_lost_ring, 1);
+		count_lost(ctx);
 	return 0;
 }
 
@@ -124,7 +133,7 @@ static __always_inline int emit_frames(struct pt_regs *ctx, void *ring, __u64 nr
 
 	out = bpf_ringbuf_reserve(ring, record_bytes, 0);
 	if (!out) {
-		__sync_fetch_and_add(&nr_lost_ring, 1);
+		count_lost(ctx);
 		return 0;
 	}
 	out->time_ns = bpf_ktime_get_ns();
@@ -159,7 +168,7 @@ int launch_frames(struct pt_regs *ctx)
 	ring = bpf_map_lookup_elem(&frame_rings, &cpu);
 	if (!ring) {
 		/* The CPU came online after the rings were made. */
-		__sync_fetch_and_add(&nr_lost_ring, 1);
+		count_lost(ctx);
 		return 0;
 	}
 	if (nr_frames > max_frames)

@@ -29,6 +29,9 @@
 /* perf's PERF_MAX_STACK_DEPTH */
 #define LAUNCH_MAX_FRAMES 127
 
+/* gpu_log.h's GPU_LOG_API_GRAPH_NODE: not a launch, but a node of a CUDA graph */
+#define LAUNCH_API_GRAPH_NODE 0x80000000u
+
 struct launch_event {
 	/*
 	 * gpu_log_block.log_id of the process. 0, which doesn't get into perf.data: it

@@ -38,6 +38,7 @@ struct carrier_config {
 /* What the carrier knows to be missing in perf.data. */
 struct carrier_losses {
 	uint64_t nr_ring; /* launches that found no room in a ring */
+	uint64_t nr_nodes; /* nodes of graphs that found none */
 	uint64_t nr_stack; /* stacks, of launches that are there */
 	uint64_t nr_sideband; /* records of mappings and processes */
 };

@@ -124,6 +124,7 @@ static struct carrier_losses uprobe__losses(const struct carrier *carrier)
 
 	return (struct carrier_losses){
 		.nr_ring = probe__nr_lost_ring(self->probe),
+		.nr_nodes = probe__nr_lost_nodes(self->probe),
 		.nr_stack = probe__nr_lost_stack(self->probe),
 		.nr_sideband = sideband__nr_lost(self->sideband),
 	};

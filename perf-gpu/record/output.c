@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "gpu_log.h"
 #include "launch_event.h"
 #include "perfdata/buffer.h"
 #include "perfdata/feature.h"
@@ -16,6 +17,8 @@
 #include "perfdata/writer.h"
 #include "record/build_ids.h"
 #include "util/log.h"
+
+_Static_assert(LAUNCH_API_GRAPH_NODE == GPU_LOG_API_GRAPH_NODE, "one bit");
 
 /* A record's size has 16 bits. */
 #define MAX_RECORD_BYTES 65536
@@ -102,13 +105,19 @@ const struct perf_event_attr *output__sideband_attr(const struct output *output)
 	return &output->sideband_attr;
 }
 
-static void count_launch(struct output *output, const struct perfdata_sample *sample)
+static void note_time(struct output *output, const struct perfdata_sample *sample)
 {
-	output->counts.nr_launches++;
 	if (sample->time_ns < output->first_ns)
 		output->first_ns = sample->time_ns;
 	if (sample->time_ns > output->last_ns)
 		output->last_ns = sample->time_ns;
+}
+
+static void count_launch(struct output *output, const struct perfdata_sample *sample,
+			 uint64_t log_id)
+{
+	output->counts.nr_launches++;
+	launch_counts__add(&output->launch_counts, log_id);
 	if (sample->pid < MAX_PIDS) {
 		uint64_t *word = &output->launching_pids[sample->pid / 64];
 		uint64_t bit = 1ull << sample->pid % 64;
@@ -174,8 +183,9 @@ static int write_launch(struct output *output, struct perfdata_sample *sample,
 				     sizeof(output->record));
 	if (err < 0)
 		return write_broken(output);
-	count_launch(output, sample);
-	launch_counts__add(&output->launch_counts, launch->log_id);
+	note_time(output, sample);
+	if (!(launch->api & LAUNCH_API_GRAPH_NODE))
+		count_launch(output, sample, launch->log_id);
 	return perfdata_writer__write(output->writer,
 				      (struct perf_event_header *)output->record);
 }
@@ -303,7 +313,7 @@ int output__commit(struct output *output)
 	int err;
 
 	err = set_build_ids(output);
-	if (!err && output->counts.nr_launches)
+	if (!err && output->last_ns)
 		err = perfdata_feature__set_sample_time(output->writer, output->first_ns,
 							output->last_ns);
 	if (err) {

@@ -377,6 +377,11 @@ uint64_t probe__nr_lost_ring(const struct probe *probe)
 	return __atomic_load_n(&probe->skel->bss->nr_lost_ring, __ATOMIC_RELAXED);
 }
 
+uint64_t probe__nr_lost_nodes(const struct probe *probe)
+{
+	return __atomic_load_n(&probe->skel->bss->nr_lost_nodes, __ATOMIC_RELAXED);
+}
+
 uint64_t probe__nr_lost_stack(const struct probe *probe)
 {
 	return __atomic_load_n(&probe->skel->bss->nr_lost_stack, __ATOMIC_RELAXED);

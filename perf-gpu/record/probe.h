@@ -52,8 +52,12 @@ int probe__sample_rings_fd(const struct probe *probe);
 /* Stop; counters stay readable. */
 void probe__detach(struct probe *probe);
 
-/* What BPF has counted: samples without room, and without their stack. */
+/*
+ * What BPF has counted: launches and nodes of graphs without room, and samples without
+ * their stack.
+ */
 uint64_t probe__nr_lost_ring(const struct probe *probe);
+uint64_t probe__nr_lost_nodes(const struct probe *probe);
 uint64_t probe__nr_lost_stack(const struct probe *probe);
 
 void probe__close(struct probe *probe); /* NULL is fine */

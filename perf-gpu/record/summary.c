@@ -49,6 +49,10 @@ static void print_losses(const struct summary *summary)
 	if (summary->losses.nr_ring)
 		pr_warning("%s launches were lost for lack of room: use a larger -m",
 			   format__count(summary->losses.nr_ring, &count));
+	if (summary->losses.nr_nodes)
+		pr_warning("stacks of %s nodes of CUDA graphs were lost for lack of "
+			   "room: use a larger -m",
+			   format__count(summary->losses.nr_nodes, &count));
 	if (summary->scan->nr_unended)
 		pr_warning(
 			"%s %s did not end in order (killed, crashed, exec'd, _exit or "
