@@ -30,7 +30,8 @@
 	required(cuptiSetThreadIdType)				\
 	required(cuptiSubscribe)				\
 	required(cuptiUnsubscribe)				\
-	optional(cuptiSubscribe_v2)
+	optional(cuptiSubscribe_v2)				\
+	optional(cuptiGetGraphNodeId)
 /* clang-format on */
 
 struct cupti_table {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph.h"
 #include "jit.h"
 #include "launch_log.h"
 #include "marker.h"
@@ -40,6 +41,9 @@ static struct owner self, child;
 static atomic_int child_pid;
 
 static atomic_uint_fast64_t newest_correlation;
+
+/* What is switched on: enum api_kind, by domain */
+static uint8_t api_kinds[2][MAX_CBIDS];
 
 uint64_t launch__widen(uint32_t correlation_id)
 {
@@ -181,40 +185,65 @@ void launch__emit(uint32_t api, uint64_t key)
 		carry(owner, api, key, is_forked);
 }
 
-static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
-		      const CUpti_CallbackData *call)
+static void on_launch(const struct api_call *call, CUpti_CallbackDomain domain,
+		      CUpti_CallbackId cbid, const char *name)
 {
 	bool is_forked = fork_page__is_forked();
 	struct owner *owner = is_forked ? forked_owner() : &self;
 
 	if (!owner)
 		return;
-	tell_api(owner, domain, cbid, call->functionName);
+	tell_api(owner, domain, cbid, name);
 	atomic_fetch_add_explicit(&owner->nr_launches, 1, memory_order_relaxed);
-	carry(owner, GPU_LOG_API_ID(domain, cbid), note_correlation(call->correlationId),
-	      is_forked);
+	carry(owner, call->api, call->correlation_id, is_forked);
+}
+
+/* What a thread is doing, as far as callbacks tell */
+struct thread_state {
+	/* The last call that was entered, told from "none yet" by bit 32 */
+	uint64_t last_correlation;
+	struct api_call call;
+};
+
+static void on_enter(struct thread_state *thread, CUpti_CallbackDomain domain,
+		     CUpti_CallbackId cbid, const CUpti_CallbackData *data)
+{
+	uint64_t correlation = data->correlationId | 1ull << 32;
+
+	if (thread->last_correlation == correlation)
+		return;
+	thread->last_correlation = correlation;
+	thread->call = (struct api_call){
+		.api = GPU_LOG_API_ID(domain, cbid),
+		.kind = api_kinds[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid],
+		.correlation_id = note_correlation(data->correlationId),
+	};
+	if (thread->call.kind == API_LAUNCH)
+		on_launch(&thread->call, domain, cbid, data->functionName);
+	else if (!fork_page__is_forked())
+		tell_api(&self, domain, cbid, data->functionName);
 }
 
 static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 				 CUpti_CallbackId cbid, const void *data)
 {
-	/*
-	 * The last launch of this thread, told from "none yet" by bit 32. Not in the
-	 * static TLS block: where that is full, the library would not be loaded.
-	 */
-	static _Thread_local uint64_t last_correlation;
+	/* Not in the static TLS block: where that is full, we would not be loaded. */
+	static _Thread_local struct thread_state thread_state;
+	struct thread_state *thread = &thread_state;
 	const CUpti_CallbackData *call = data;
-	int saved_errno;
+	int saved_errno = errno;
 
 	(void)userdata;
-	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API &&
-	     domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
-	    cbid >= MAX_CBIDS || call->callbackSite != CUPTI_API_ENTER ||
-	    last_correlation == (call->correlationId | 1ull << 32))
-		return;
-	last_correlation = call->correlationId | 1ull << 32;
-	saved_errno = errno;
-	on_launch(domain, cbid, call);
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+		graph__on_resource(cbid, data, &thread->call);
+	} else if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API ||
+		    domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
+		   cbid < MAX_CBIDS) {
+		if (call->callbackSite == CUPTI_API_ENTER)
+			on_enter(thread, domain, cbid, call);
+		else if (thread->call.api == GPU_LOG_API_ID(domain, cbid))
+			thread->call.api = 0;
+	}
 	errno = saved_errno;
 }
 
@@ -254,11 +283,13 @@ void launch__unsubscribe(void)
 	cupti->cuptiUnsubscribe(subscriber);
 }
 
-/* Does a function put work of the program's own on the GPU? */
-static bool is_launch(const char *name)
+/* Does it put work of the program's own on the GPU, or make nodes of graphs? */
+static enum api_kind kind_of(const char *name)
 {
-	return (strstr(name, "Launch") || strstr(name, "launch")) &&
-	       !strstr(name, "HostFunc");
+	if ((strstr(name, "Launch") || strstr(name, "launch")) &&
+	    !strstr(name, "HostFunc"))
+		return API_LAUNCH;
+	return graph__kind_of(name);
 }
 
 unsigned int launch__enable(bool on)
@@ -271,14 +302,19 @@ unsigned int launch__enable(bool on)
 		/* Not up to the first that has no name: ids have gaps. */
 		for (uint32_t cbid = 1; cbid < MAX_CBIDS; cbid++) {
 			const char *name = NULL;
+			enum api_kind kind;
 
-			if (cupti->cuptiGetCallbackName(domains[i], cbid, &name) ||
-			    !name || !is_launch(name))
+			if (cupti->cuptiGetCallbackName(domains[i], cbid, &name) || !name)
 				continue;
+			kind = kind_of(name);
+			if (kind == API_OTHER)
+				continue;
+			api_kinds[domains[i] == CUPTI_CB_DOMAIN_RUNTIME_API][cbid] = kind;
 			if (!cupti->cuptiEnableCallback(on, subscriber, domains[i], cbid))
-				nr_enabled++;
+				nr_enabled += kind == API_LAUNCH;
 		}
 	}
+	graph__enable(cupti, subscriber, self.log, on);
 	return nr_enabled;
 }
 

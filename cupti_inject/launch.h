@@ -36,12 +36,13 @@ CUptiResult launch__subscribe(const struct cupti_table *cupti, char ret_holder[1
 void launch__unsubscribe(void);
 
 /**
- * launch__enable - switch the callbacks of every launching function on or off
+ * launch__enable - switch the callbacks of every launching function on or off, and those
+ * that tell of graphs' nodes
  *
  * The functions are found in CUPTI's own list of names, so those of later
  * versions are too.
  *
- * Return: how many functions, 0 if none could be switched.
+ * Return: how many launching functions, 0 if none could be switched.
  */
 unsigned int launch__enable(bool on);
 

@@ -292,6 +292,13 @@ void log__context(struct log *log, struct gpu_log_context *context)
 	pthread_mutex_unlock(&log->mutex);
 }
 
+void log__graph_node(struct log *log, struct gpu_log_graph_node *node)
+{
+	pthread_mutex_lock(&log->mutex);
+	log__append(log, GPU_LOG_GRAPH_NODE, node, sizeof(*node));
+	pthread_mutex_unlock(&log->mutex);
+}
+
 void log__count_lost(struct log *log, enum gpu_log_loss_kind kind, uint64_t nr)
 {
 	pthread_mutex_lock(&log->mutex);

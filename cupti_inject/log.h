@@ -65,6 +65,9 @@ void log__device(struct log *log, const char *name, struct gpu_log_device *devic
 
 void log__context(struct log *log, struct gpu_log_context *context);
 
+/* Where a graph's node comes from; the rec member is filled in here. */
+void log__graph_node(struct log *log, struct gpu_log_graph_node *node);
+
 /* Count lost records; they are told at the next flush. */
 void log__count_lost(struct log *log, enum gpu_log_loss_kind kind, uint64_t nr);
 

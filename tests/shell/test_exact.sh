@@ -101,7 +101,7 @@ exact "stripped, static cudart" "$WORKLOADS/truth_stripped_static_fake" 100000
 # Without its names: each kernel has one stack that it is launched with, no two the same.
 cp "$WORKLOADS/truth_stripped_static_fake" stripped
 check "no names at all: is recorded" record ./stripped 20000
-"$PERF_GPU" script -F event,ip,sym,dso | awk '
+"$PERF_GPU" script --graph-stacks=launch -F event,ip,sym,dso | awk '
 	function take() {
 		if (!kernel) return
 		if ((kernel in stacks) && stacks[kernel] != stack) print kernel " has two stacks"

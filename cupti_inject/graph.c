@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "graph.h"
+
+#include <string.h>
+
+#include "launch.h"
+#include "marker.h"
+
+static const struct cupti_table *cupti;
+static struct log *process_log;
+
+enum api_kind graph__kind_of(const char *name)
+{
+	if (strstr(name, "GraphAddKernelNode") || strstr(name, "GraphAddNode") ||
+	    strstr(name, "GraphAddChildGraphNode"))
+		return API_GRAPH_ADD;
+	if (strstr(name, "GraphInstantiate") || strstr(name, "GraphClone"))
+		return API_GRAPH_COPY;
+	if (strstr(name, "GraphExecUpdate"))
+		return API_GRAPH_UPDATE;
+	return API_OTHER;
+}
+
+void graph__enable(const struct cupti_table *table, CUpti_SubscriberHandle subscriber,
+		   struct log *log, bool on)
+{
+	const CUpti_CallbackDomain domain = CUPTI_CB_DOMAIN_RESOURCE;
+
+	cupti = table;
+	process_log = log;
+	if (!cupti->cuptiGetGraphNodeId)
+		return;
+	if (cupti->cuptiEnableCallback(on, subscriber, domain,
+				       CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) ||
+	    cupti->cuptiEnableCallback(on, subscriber, domain,
+				       CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED))
+		return;
+	/* CUPTI before 13.0 has none. */
+	cupti->cuptiEnableCallback(on, subscriber, domain,
+				   CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);
+	if (on)
+		log__graph_node(
+			log, &(struct gpu_log_graph_node){.origin = GPU_LOG_NODE_NONE});
+}
+
+/* CUPTI's id of a node, as kernel records have it; 0 if it has none. */
+static uint64_t id_of(CUgraphNode node)
+{
+	uint64_t id = 0;
+
+	if (!node || cupti->cuptiGetGraphNodeId(node, &id))
+		return 0;
+	return id;
+}
+
+static void on_created(uint64_t node, const struct api_call *call)
+{
+	/* Each will be told of as a copy, too, and that leads further back. */
+	if (call->api && call->kind == API_GRAPH_COPY)
+		return;
+	if (call->api && call->kind == API_LAUNCH)
+		log__graph_node(process_log,
+				&(struct gpu_log_graph_node){
+					.origin = GPU_LOG_NODE_CAPTURED,
+					.node = node,
+					.correlation_id = call->correlation_id});
+	else
+		launch__emit(GPU_LOG_API_GRAPH_NODE | call->api, node);
+}
+
+static void on_cloned(uint64_t node, uint64_t original)
+{
+	if (original)
+		log__graph_node(process_log, &(struct gpu_log_graph_node){
+						     .origin = GPU_LOG_NODE_CLONED,
+						     .node = node,
+						     .original = original});
+}
+
+static void on_updated(uint64_t node, uint64_t original, const struct api_call *call)
+{
+	/* Of no use without knowing which launches it is for. */
+	if (original && call->api)
+		log__graph_node(process_log,
+				&(struct gpu_log_graph_node){
+					.origin = GPU_LOG_NODE_UPDATED,
+					.node = node,
+					.original = original,
+					.correlation_id = call->correlation_id});
+}
+
+void graph__on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data,
+			const struct api_call *call)
+{
+	const CUpti_GraphData *graph = data->resourceDescriptor;
+	uint64_t node;
+
+	/* There is no GPU behind a forked child, for which graphs could be made. */
+	if (!graph || graph->nodeType != CU_GRAPH_NODE_TYPE_KERNEL ||
+	    fork_page__is_forked())
+		return;
+	node = id_of(graph->node);
+	if (!node)
+		return;
+	switch (cbid) {
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+		on_created(node, call);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+		on_cloned(node, id_of(graph->originalNode));
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED:
+		on_updated(node, id_of(graph->originalNode), call);
+		break;
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the kernel nodes of CUDA graphs come from: CUPTI tells of each that is made or
+ * copied, within the API call that does it. What was captured has the stack of the
+ * launch that it was captured from; only for a node that is added through the graph API
+ * a stack is walked. Launching a graph costs nothing more.
+ *
+ * All functions may be called from any thread.
+ */
+#ifndef PERF_GPU_INJECT_GRAPH_H
+#define PERF_GPU_INJECT_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cupti_table.h"
+#include "log.h"
+
+/* What an API function does; of those whose callbacks are switched on. */
+enum api_kind {
+	API_OTHER, /* switched off */
+	API_LAUNCH,
+	API_GRAPH_ADD, /* a node to a graph */
+	API_GRAPH_COPY, /* all nodes of a graph */
+	API_GRAPH_UPDATE, /* an executable graph, by another graph */
+};
+
+/* The call that a thread is in: the outermost, of the functions above. */
+struct api_call {
+	uint32_t api; /* GPU_LOG_API_ID(); 0: it is in none */
+	enum api_kind kind;
+	uint64_t correlation_id; /* widened */
+};
+
+/* By CUPTI's name of a function; API_OTHER if it makes no nodes. */
+enum api_kind graph__kind_of(const char *name);
+
+/**
+ * graph__enable - switch the callbacks of nodes on or off
+ * @log: kept; is told whether it will be told of nodes
+ */
+void graph__enable(const struct cupti_table *cupti, CUpti_SubscriberHandle subscriber,
+		   struct log *log, bool on);
+
+/**
+ * graph__on_resource - a callback of CUPTI's resource domain
+ * @call: that the calling thread is in
+ */
+void graph__on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data,
+			const struct api_call *call);
+
+#endif
