@@ -144,3 +144,15 @@ const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
 		*ret_address = address;
 	return symbol;
 }
+
+Elf *dso__elf(struct dso *dso)
+{
+	dso__load(dso);
+	return dso->elf ? elf_symbols__file(dso->elf) : NULL;
+}
+
+int dso__address(struct dso *dso, uint64_t offset, uint64_t *ret)
+{
+	dso__load(dso);
+	return dso->elf ? elf_symbols__address(dso->elf, offset, ret) : -ENOENT;
+}

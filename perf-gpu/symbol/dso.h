@@ -3,12 +3,14 @@
  * A mapped file and its symbols. Symbols are read at the first look-up, from
  * what libdwfl finds for the file: .symtab, else that of the debug file that
  * .gnu_debuglink or the build id names, else .dynsym; [vdso] from our own;
- * never from another build than the recorded one, if that is known; anonymous memory ("//anon") from /tmp/perf-PID.map. Nothing is downloaded,
- * whatever DEBUGINFOD_URLS says. One thread.
+ * never from another build than the recorded one, if that is known; anonymous
+ * memory ("//anon") from /tmp/perf-PID.map. Nothing is downloaded, whatever
+ * DEBUGINFOD_URLS says. One thread.
  */
 #ifndef PERF_GPU_SYMBOL_DSO_H
 #define PERF_GPU_SYMBOL_DSO_H
 
+#include <libelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,5 +63,16 @@ const char *dso__basename(const struct dso *dso);
  */
 const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
 				      uint64_t *ret_address);
+
+/* The file, of the recorded build, or NULL if there is none. Lives as the dso. */
+Elf *dso__elf(struct dso *dso);
+
+/**
+ * dso__address - where the file says that an offset in it is loaded
+ * @offset, @ret: as above
+ *
+ * Return: 0, or -ENOENT if there is no file, or no segment with the offset.
+ */
+int dso__address(struct dso *dso, uint64_t offset, uint64_t *ret);
 
 #endif

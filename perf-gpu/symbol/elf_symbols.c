@@ -8,6 +8,9 @@
  * (tools/perf/util/symbol-elf.c, symbol.c:choose_best_symbol), so that the
  * names are the ones that perf shows.
  *
+ * Symbols are read when the first one is looked for: who unwinds through a file
+ * needs none of them, and those of a large library take a second.
+ *
  * Names point into the mapped files, which stay open as long as the object.
  * Everything that a file says goes through libelf, which checks it.
  * One thread.
@@ -41,8 +44,11 @@ struct elf_symbols {
 	char *debug_path; /* of the callbacks */
 	Dwfl *dwfl; /* owns the files and the names in them */
 	Dwfl_Module *module;
+	Elf *file; /* the module's main one */
+	GElf_Addr bias; /* of the module in dwfl */
 	struct segment *segments;
 	size_t nr_segments;
+	bool has_symtab; /* was tried */
 	struct symtab symtab;
 };
 
@@ -56,11 +62,11 @@ struct candidate {
 	uint8_t binding;
 };
 
-static int elf_symbols__read_segments(struct elf_symbols *elf, Elf *file)
+static int elf_symbols__read_segments(struct elf_symbols *elf)
 {
 	size_t nr_headers;
 
-	if (elf_getphdrnum(file, &nr_headers))
+	if (elf_getphdrnum(elf->file, &nr_headers))
 		return -EINVAL;
 	elf->segments = calloc(nr_headers ? nr_headers : 1, sizeof(*elf->segments));
 	if (!elf->segments)
@@ -68,7 +74,7 @@ static int elf_symbols__read_segments(struct elf_symbols *elf, Elf *file)
 	for (size_t i = 0; i < nr_headers; i++) {
 		GElf_Phdr header;
 
-		if (!gelf_getphdr(file, (int)i, &header) || header.p_type != PT_LOAD)
+		if (!gelf_getphdr(elf->file, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
 		elf->segments[elf->nr_segments++] = (struct segment){
 			.offset = header.p_offset,
@@ -203,7 +209,7 @@ static void candidates__extend(struct candidate *candidates, size_t nr)
 	}
 }
 
-static int elf_symbols__read_symbols(struct elf_symbols *elf, GElf_Addr bias)
+static int elf_symbols__read_symbols(struct elf_symbols *elf)
 {
 	int nr_symbols = dwfl_module_getsymtab(elf->module), err = 0;
 	struct candidate *candidates;
@@ -215,7 +221,7 @@ static int elf_symbols__read_symbols(struct elf_symbols *elf, GElf_Addr bias)
 	if (!candidates)
 		return -ENOMEM;
 	for (int i = 0; i < nr_symbols; i++)
-		nr += candidate__read(elf->module, i, bias, &candidates[nr]);
+		nr += candidate__read(elf->module, i, elf->bias, &candidates[nr]);
 	candidates__extend(candidates, nr);
 	qsort(candidates, nr, sizeof(*candidates), candidate__compare_rank);
 	for (size_t i = 0; i < nr && !err; i++)
@@ -232,7 +238,7 @@ static int elf_symbols__read_symbols(struct elf_symbols *elf, GElf_Addr bias)
  * everyone, for every stripped file: gigabytes and minutes for the sake of the
  * names of a few static functions. It looks at the variable at each query.
  */
-static int elf_symbols__read_symbols_offline(struct elf_symbols *elf, GElf_Addr bias)
+static int elf_symbols__read_symbols_offline(struct elf_symbols *elf)
 {
 	static const char variable[] = "DEBUGINFOD_URLS";
 	const char *value = getenv(variable);
@@ -242,7 +248,7 @@ static int elf_symbols__read_symbols_offline(struct elf_symbols *elf, GElf_Addr 
 	if (value && !saved)
 		return -ENOMEM;
 	unsetenv(variable);
-	err = elf_symbols__read_symbols(elf, bias);
+	err = elf_symbols__read_symbols(elf);
 	if (saved && setenv(variable, saved, 1))
 		err = err ? err : -ENOMEM;
 	free(saved);
@@ -290,9 +296,7 @@ static int elf_symbols__read(const char *path, int fd, const struct build_id *id
 			     const char *debug_path, struct elf_symbols **ret)
 {
 	struct elf_symbols *elf = NULL;
-	GElf_Addr bias;
 	GElf_Ehdr header;
-	Elf *file;
 	int err;
 
 	err = elf_symbols__new(debug_path, &elf);
@@ -304,23 +308,20 @@ static int elf_symbols__read(const char *path, int fd, const struct build_id *id
 	if (elf->module)
 		fd = -1;
 	dwfl_report_end(elf->dwfl, NULL, NULL);
-	file = elf->module ? dwfl_module_getelf(elf->module, &bias) : NULL;
-	if (!file || !gelf_getehdr(file, &header) ||
+	elf->file = elf->module ? dwfl_module_getelf(elf->module, &elf->bias) : NULL;
+	if (!elf->file || !gelf_getehdr(elf->file, &header) ||
 	    (header.e_type != ET_DYN && header.e_type != ET_EXEC)) {
 		pr_debug("%s: no symbols: not an executable or shared ELF file", path);
 		goto out;
 	}
-	if (!has_build_id(file, id)) {
+	if (!has_build_id(elf->file, id)) {
 		pr_debug("%s: no symbols: not the build that was recorded", path);
 		err = -ESTALE;
 		goto out;
 	}
-	err = elf_symbols__read_segments(elf, file);
-	if (!err)
-		err = elf_symbols__read_symbols_offline(elf, bias);
+	err = elf_symbols__read_segments(elf);
 	if (err)
 		goto out;
-	pr_debug("%s: %zu symbols", path, elf->symtab.nr_symbols);
 	*ret = elf;
 	elf = NULL;
 out:
@@ -385,7 +386,29 @@ void elf_symbols__close(struct elf_symbols *elf)
 	free(elf);
 }
 
+Elf *elf_symbols__file(const struct elf_symbols *elf)
+{
+	return elf->file;
+}
+
+/* Who has no memory for them goes on without. */
+static void elf_symbols__load(struct elf_symbols *elf)
+{
+	const char *path;
+	int err;
+
+	elf->has_symtab = true;
+	path = dwfl_module_info(elf->module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+	err = elf_symbols__read_symbols_offline(elf);
+	if (err)
+		pr_debug("%s: no symbols: %s", path, strerror(-err));
+	else
+		pr_debug("%s: %zu symbols", path, elf->symtab.nr_symbols);
+}
+
 const struct symbol *elf_symbols__find(struct elf_symbols *elf, uint64_t address)
 {
+	if (!elf->has_symtab)
+		elf_symbols__load(elf);
 	return symtab__find(&elf->symtab, address);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of an ELF file, and of the debug file that goes with it.
- * One thread.
+ * An ELF file, and its functions with those of the debug file that goes with it,
+ * which are read at the first look-up. One thread.
  */
 #ifndef PERF_GPU_SYMBOL_ELF_SYMBOLS_H
 #define PERF_GPU_SYMBOL_ELF_SYMBOLS_H
 
+#include <libelf.h>
 #include <stdint.h>
 
 #include "symbol/build_id.h"
@@ -14,12 +15,11 @@
 struct elf_symbols;
 
 /**
- * elf_symbols__open - read the functions of a file
+ * elf_symbols__open - open a file
  * @path: of a regular file
  * @id:   which build it must be; none: any
  * @debug_path: where libdwfl looks for debug files, as its debuginfo_path says
- * @ret:  released by elf_symbols__close(); written on success only. Symbols
- *        may be none.
+ * @ret:  released by elf_symbols__close(); written on success only
  *
  * Return: 0 or a negative errno, said with pr_debug() only: those of open(2),
  * -EINVAL if it is no executable or shared ELF file, -ESTALE if it is another
@@ -42,7 +42,10 @@ void elf_symbols__close(struct elf_symbols *elf); /* NULL is fine */
  */
 int elf_symbols__address(const struct elf_symbols *elf, uint64_t offset, uint64_t *ret);
 
-/* The symbol that covers @address, or NULL. */
+/* The file itself: lives as long as the object. */
+Elf *elf_symbols__file(const struct elf_symbols *elf);
+
+/* The symbol that covers @address, or NULL: the file may have none at all. */
 const struct symbol *elf_symbols__find(struct elf_symbols *elf, uint64_t address);
 
 #endif

@@ -49,7 +49,7 @@ struct build_id symbol_files__build_id(const struct symbol_files *files,
 				       const char *path);
 
 /**
- * symbol_files__open - find a file and read its functions
+ * symbol_files__open - find and open a file
  * @path: as recorded: absolute, or "[vdso]"
  * @id:   which build it must be; none: whatever is there
  * @ret:  released by elf_symbols__close(); written on success only
