@@ -11,7 +11,10 @@
 #include "util/log.h"
 #include "util/usage.h"
 
-enum { OPT_KEEP_CPU = SOURCE_OPTIONS_END };
+enum {
+	OPT_KEEP_CPU = SOURCE_OPTIONS_END,
+	OPT_UNWIND,
+};
 
 static const struct usage_option options[] = {
 	SOURCE_USAGE_INPUT,
@@ -21,6 +24,8 @@ static const struct usage_option options[] = {
 	SOURCE_USAGE_KEEP_DRIVER_FRAMES,
 	SOURCE_USAGE_GRAPH_STACKS,
 	SOURCE_USAGE_SYMFS,
+	{OPT_UNWIND, "unwind", NULL,
+	 "unwind the stacks that record --call-graph dwarf has copied"},
 	{OPT_KEEP_CPU, "keep-cpu", NULL, "keep the samples of other events in the input"},
 	SOURCE_USAGE_VERBOSITY,
 	{0},
@@ -71,6 +76,9 @@ int cmd_inject(int argc, const char **argv)
 			break;
 		case OPT_KEEP_CPU:
 			keep_cpu = true;
+			break;
+		case OPT_UNWIND:
+			source.unwind = true;
 			break;
 		case USAGE_HELP:
 			return 0;

@@ -42,6 +42,7 @@ int cmd_script(int argc, const char **argv)
 	struct sink *sink = NULL;
 	int key, err;
 
+	source.unwind = true; /* there is nobody behind this to do it */
 	while ((key = usage__next(&usage, argc, argv)) != USAGE_END) {
 		switch (key) {
 		case 'F':

@@ -18,8 +18,10 @@
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 #define USER_STATE (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-static void init_attr(struct perf_event_attr *attr, const struct perf_event_attr *launch)
+static void init_attr(struct perf_event_attr *attr, const struct sink_input *input)
 {
+	const struct perf_event_attr *launch = &input->launch_event->attr;
+
 	*attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_TASK_CLOCK,
@@ -38,7 +40,7 @@ static void init_attr(struct perf_event_attr *attr, const struct perf_event_attr
 		.use_clockid = launch->use_clockid,
 		.clockid = launch->clockid,
 	};
-	if ((launch->sample_type & USER_STATE) == USER_STATE) {
+	if (!input->is_unwound && (launch->sample_type & USER_STATE) == USER_STATE) {
 		attr->sample_type |= USER_STATE;
 		attr->sample_regs_user = launch->sample_regs_user;
 		attr->sample_stack_user = launch->sample_stack_user;
@@ -95,7 +97,7 @@ int perfdata_events__add(struct perfdata_writer *writer, const struct sink_input
 	struct perfdata_events events = {.id = free_id(input->reader)};
 	int err;
 
-	init_attr(&events.attr, &input->launch_event->attr);
+	init_attr(&events.attr, input);
 	err = perfdata_writer__add_event(writer, &events.attr, &events.id, 1, EVENT_NAME);
 	for (size_t i = 0; i < nr_events && !err && keep_other; i++) {
 		const struct perfdata_event_desc *event =

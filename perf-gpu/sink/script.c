@@ -15,8 +15,7 @@
  * it; tools that tell frames apart by address get one all the same: 64 bytes for
  * each name, in the order they come, and the middle of these.
  *
- * Samples of --call-graph dwarf carry the rest of their stack as a copy of
- * memory that perf unwinds: here they have the frames that are known without.
+ * Samples have their whole stacks: copies of memory are unwound before they come here.
  *
  * Output is written when the buffer is full, in whole samples. One thread.
  */

@@ -59,6 +59,7 @@ struct sink_input {
 	const struct sidecar *sidecar;
 	/* address spaces as of the record or sample at hand */
 	const struct machine *machine;
+	bool is_unwound; /* no sample has a copied stack, though the launch event does */
 };
 
 struct sink;

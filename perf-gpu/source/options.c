@@ -105,6 +105,9 @@ void source_stats__print_losses(const struct source_stats *stats)
 		pr_info("%s launches were lost while recording: their kernels have no "
 			"stack",
 			format__count(stats->nr_lost_launches, &count));
+	if (stats->nr_truncated)
+		pr_info("the stacks of %s launches end early, in [truncated]",
+			format__count(stats->nr_truncated, &count));
 	if (stats->nr_unknown_time)
 		pr_info("%s kernels have no time, CUPTI didn't know it: they are left "
 			"out",

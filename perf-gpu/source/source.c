@@ -23,6 +23,7 @@
 #include "source/kernel_names.h"
 #include "source/node_stacks.h"
 #include "source/stack.h"
+#include "source/unwinder.h"
 #include "util/log.h"
 #include "util/sum.h"
 
@@ -47,6 +48,7 @@ struct source {
 	struct join *join;
 	struct machine *machine;
 	struct jit_names *jit_names;
+	struct unwinder *unwinder; /* NULL: stacks are left as they are */
 	size_t launch_event; /* index in the reader */
 	struct source_entry *entries;
 	size_t nr_entries, nr_allocated;
@@ -153,6 +155,9 @@ static int source__open(struct source *source)
 		err = source__no_memory(source);
 	else
 		err = source__read_build_ids(source);
+	if (!err && options->unwind)
+		err = unwinder__new(source->reader, launch, source->machine,
+				    &source->unwinder);
 out:
 	free(path);
 	return err;
@@ -385,8 +390,14 @@ static int source__feed_kernel(struct source *source, const struct sidecar_kerne
 	return source->sink->ops->sample(source->sink, sample);
 }
 
+static bool is_truncated(const struct perfdata_sample *sample)
+{
+	return sample->nr_ips && GPU_LOG_FRAME_KIND(sample->ips[sample->nr_ips - 1]) ==
+					 GPU_LOG_FRAME_TRUNCATED;
+}
+
 /* Build the stack of a sample, and keep it if nodes of graphs were made there. */
-static int source__take_stack(struct source *source, const struct perfdata_sample *from,
+static int source__take_stack(struct source *source, struct perfdata_sample *from,
 			      const struct launch_event *launch, bool is_needed)
 {
 	int log = join__find_log(source->join, launch->log_id);
@@ -397,6 +408,9 @@ static int source__take_stack(struct source *source, const struct perfdata_sampl
 					   launch->api, launch->correlation_id);
 	if (!is_needed && maker < 0)
 		return 0;
+	if (source->unwinder && unwinder__walk(source->unwinder, from))
+		return source__no_memory(source);
+	source->stats.nr_truncated += is_truncated(from);
 	source__build_stack(source, from, launch);
 	if (maker >= 0 && node_stacks__add(source->node_stacks, maker, &source->stack,
 					   source->machine, from->pid))
@@ -515,6 +529,7 @@ static int source__feed(struct source *source)
 			perfdata_reader__event(source->reader, source->launch_event),
 		.sidecar = source->sidecar,
 		.machine = source->machine,
+		.is_unwound = source->unwinder,
 	};
 	int err;
 
@@ -552,6 +567,7 @@ static void source__close(struct source *source)
 	node_stacks__delete(source->node_stacks);
 	jit_names__delete(source->jit_names);
 	free(source->entries);
+	unwinder__delete(source->unwinder);
 	machine__delete(source->machine);
 	join__delete(source->join);
 	sidecar__close(source->sidecar);

@@ -20,6 +20,7 @@ struct source_options {
 	enum demangle_style names; /* of kernels */
 	bool keep_driver_frames; /* of CUPTI, the driver and the runtime too */
 	enum graph_stacks graph_stacks;
+	bool unwind; /* make callchains of copied stacks */
 };
 
 /* What became of everything: printed by inject, added up by tests. */
@@ -29,6 +30,7 @@ struct source_stats {
 	uint64_t nr_launches_without_kernel;
 	uint64_t nr_kernels, kernels_ns; /* all kernels of the sidecar */
 	uint64_t nr_attributed, attributed_ns; /* those with a stack */
+	uint64_t nr_truncated; /* launches whose stack goes on, but wasn't walked */
 	uint64_t nr_unknown_time; /* kernels whose times CUPTI didn't know */
 	uint64_t nr_lost_launches; /* ring and stack losses, as recorded */
 	uint64_t nr_lost_kernels; /* GPU records lost, as recorded */
