@@ -11,6 +11,7 @@
 int cmd_record(int argc, const char **argv);
 int cmd_inject(int argc, const char **argv);
 int cmd_script(int argc, const char **argv);
+int cmd_wait(int argc, const char **argv);
 int cmd_check(int argc, const char **argv);
 int cmd_version(int argc, const char **argv);
 int cmd_help(int argc, const char **argv);

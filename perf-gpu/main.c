@@ -9,6 +9,7 @@
  *   129  wrong command line, as perf and git have it
  *   record: that of the recorded command, if the recording was made; 128 + N
  *   if signal N killed it
+ *   wait: that of the command
  */
 #include "builtin.h"
 
@@ -26,6 +27,7 @@ const struct command commands[] = {
 	{ "record",  cmd_record,  "Run a command, and record its launches and what the GPU did", true },
 	{ "inject",  cmd_inject,  "Give each GPU kernel the stack that launched it, for perf report", true },
 	{ "script",  cmd_script,  "Print the GPU kernels and their stacks as perf script does", true },
+	{ "wait",    cmd_wait,    "Run a command, which can be recorded later by record -p", true },
 	{ "check",   cmd_check,   "Tell what works on this machine, and how to mend what doesn't", true },
 	{ "version", cmd_version, "Print the version, and what it was built with", false },
 	{ "help",    cmd_help,    "Show the manual page of a command", false },

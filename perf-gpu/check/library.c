@@ -101,18 +101,19 @@ static void report_unwind(struct report *report, const struct library_result *re
 	}
 }
 
-static int try_injection(void *unused)
+static int try_injection(void *library)
 {
-	(void)unused;
-	return injection__check();
+	return injection__check(library);
 }
 
-static void report_injection(struct report *report)
+/* @libdir: "" if the library wasn't found */
+static void report_injection(struct report *report, const char *libdir)
 {
-	char unused;
+	char library[PATH_MAX + sizeof("/" INJECTED_NAME)];
 	struct trial trial;
 
-	if (trial__run(try_injection, &unused, sizeof(unused), &trial))
+	snprintf(library, sizeof(library), "%s/" INJECTED_NAME, libdir);
+	if (trial__run(try_injection, library, sizeof(library), &trial))
 		report__line(report, VERDICT_OK, "environment",
 			     "no other profiler is to be injected");
 	else
@@ -136,5 +137,5 @@ void check__library(struct report *report, struct check_facts *facts)
 			     result.libdir);
 		report_unwind(report, &result);
 	}
-	report_injection(report);
+	report_injection(report, facts->libdir);
 }

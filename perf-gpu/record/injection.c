@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/log.h"
 
@@ -17,11 +18,11 @@ static const char *const call_graph_names[] = {
 	[CALL_GRAPH_DWARF] = "dwarf",
 };
 
-int injection__check(void)
+int injection__check(const char *library)
 {
 	const char *other = getenv(INJECTION_VARIABLE);
 
-	if (!other || !*other)
+	if (!other || !*other || !strcmp(other, library))
 		return 0;
 	pr_err(INJECTION_VARIABLE
 	       " is set to %s: another profiler has the only place that "

@@ -29,10 +29,11 @@ struct injection {
 
 /**
  * injection__check - could a library be injected at all?
+ * @library: that is to be
  *
  * Return: 0, or -EBUSY, printed, if the environment has another one already.
  */
-int injection__check(void);
+int injection__check(const char *library);
 
 /**
  * injection__init - make the variables

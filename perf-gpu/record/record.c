@@ -139,9 +139,9 @@ static int recording__prepare(struct recording *rec)
 {
 	int err;
 
-	err = injection__check();
+	err = find_library(rec);
 	if (!err)
-		err = find_library(rec);
+		err = injection__check(rec->library);
 	if (!err)
 		err = make_session(&rec->session);
 	if (!err)

@@ -12,7 +12,7 @@ expect_match "version --build-options lists libraries" '^ *libbpf: \[ on  \]  # 
 check_status "--help" 0 "$PERF_GPU" --help
 help=$(cat out)
 commands=$(sed -n '/^ Commands:/,/^$/ s/^    \([a-z][a-z-]*\) .*/\1/p' <<<"$help")
-expect "--help lists the commands" "record inject script check version help" \
+expect "--help lists the commands" "record inject script wait check version help" \
 	"$(xargs <<<"$commands")"
 for command in $commands; do
 	check_status "$command --help" 0 "$PERF_GPU" "$command" --help
@@ -50,3 +50,22 @@ if has man && has groff && [ -e "$TESTS/../man/perf-gpu-record.1" ]; then
 else
 	skip_one "help record" "need man, groff and the page"
 fi
+
+# --- wait --------------------------------------------------------------------------------
+
+unset CUDA_INJECTION64_PATH PERF_GPU_WAIT
+library=$(realpath "$O/lib/perf-gpu/libperf-gpu-inject.so")
+# shellcheck disable=SC2016 # for the inner shell
+check_status "wait is the command" 7 "$PERF_GPU" wait -- \
+	sh -c 'echo "$CUDA_INJECTION64_PATH $PERF_GPU_WAIT $*"; exit 7' - --env 2
+expect "which has the library, and its arguments" "$library 1 --env 2" "$(cat out)"
+check_status "wait --env" 0 "$PERF_GPU" wait --env
+expect "prints the same" "CUDA_INJECTION64_PATH=$library"$'\n'PERF_GPU_WAIT=1 "$(cat out)"
+check_status "wait within wait" 0 "$PERF_GPU" wait "$PERF_GPU" wait true
+check_status "wait beside another library" 1 env CUDA_INJECTION64_PATH=/other.so "$PERF_GPU" wait true
+expect_match "says so" 'CUDA_INJECTION64_PATH is set to /other.so' "$(cat err)"
+check_status "wait without a command" 129 "$PERF_GPU" wait
+check_status "wait --env with a command" 129 "$PERF_GPU" wait --env true
+check_status "wait for a command that isn't there" 127 "$PERF_GPU" wait /no/such
+expect "says so" "perf-gpu wait: can't run /no/such: No such file or directory" "$(cat err)"
+check_status "wait for no executable" 126 "$PERF_GPU" wait /etc/passwd
