@@ -9,5 +9,5 @@ _Static_assert(STACK_MAX_FRAMES == UNWIND_MAX_FRAMES, "one buffer for both");
 
 size_t stack__walk(uint64_t frames[STACK_MAX_FRAMES])
 {
-	return unwind__frames(frames, STACK_MAX_FRAMES);
+	return unwind__frames(frames, NULL, STACK_MAX_FRAMES);
 }

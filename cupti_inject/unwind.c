@@ -35,6 +35,7 @@ struct walk {
 	bool has_all_registers; /* else only the stack and the frame pointer are followed */
 	bool needs_all_registers; /* is set when that won't do */
 	uint64_t *frames;
+	uint64_t *stack_pointers; /* NULL: not wanted */
 	size_t nr_frames, max_frames;
 };
 
@@ -232,10 +233,15 @@ static void walk__run(struct walk *walk, const struct place *start)
 			nr_own++;
 			continue;
 		}
+		if (walk->stack_pointers)
+			walk->stack_pointers[walk->nr_frames] =
+				places[now].registers[FRAME_SP];
 		if (walk->nr_frames == walk->max_frames)
 			break;
 		walk->frames[walk->nr_frames++] = places[now].ip;
 	}
+	if (step != STEP_MADE && walk->stack_pointers)
+		walk->stack_pointers[walk->nr_frames] = 0;
 	if (step != STEP_END && walk->nr_frames)
 		walk__truncate(walk);
 }
@@ -272,9 +278,14 @@ static void walk__run(struct walk *walk, const struct place *start)
 			 : "x9")
 #endif
 
-size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES], size_t max_frames)
+size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES],
+		      uint64_t stack_pointers[UNWIND_MAX_FRAMES + 1], size_t max_frames)
 {
-	struct walk walk = {.frames = frames, .max_frames = max_frames};
+	struct walk walk = {
+		.frames = frames,
+		.stack_pointers = stack_pointers,
+		.max_frames = max_frames,
+	};
 	struct place start = {.is_interrupted = true};
 
 	if (!is_open)

@@ -25,6 +25,9 @@ int unwind__init(void);
 /**
  * unwind__frames - return addresses of the calling thread, leaf first
  * @frames:     room for UNWIND_MAX_FRAMES
+ * @stack_pointers: where the stack of each of them ends while it calls, and behind
+ *              the last one that of its caller (0: not known); room for
+ *              UNWIND_MAX_FRAMES + 1, or NULL
  * @max_frames: how many are wanted, 1 to UNWIND_MAX_FRAMES
  *
  * Frames of this library are left out. If the stack goes on but there are more than
@@ -37,6 +40,7 @@ int unwind__init(void);
  *
  * Return: how many; 0 if nothing could be walked.
  */
-size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES], size_t max_frames);
+size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES],
+		      uint64_t stack_pointers[UNWIND_MAX_FRAMES + 1], size_t max_frames);
 
 #endif
