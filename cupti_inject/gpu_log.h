@@ -76,6 +76,8 @@ enum gpu_log_type {
 	GPU_LOG_LAUNCH = 14,
 	GPU_LOG_THREAD = 15,
 	GPU_LOG_MAP = 16,
+	/* of the log again */
+	GPU_LOG_PYTHON_CODE = 17,
 	/* of a log */
 	GPU_LOG_GRAPH_NODE = 18,
 	GPU_LOG_JIT = 19,
@@ -281,6 +283,18 @@ _Static_assert(sizeof(struct gpu_log_end) == 24, "on disk");
  * line that is executed, counted from the line of its definition.
  */
 #define GPU_LOG_FRAME_PYTHON 3
+
+/* A function of Python's, or what else is one code object: a module, a class body. */
+struct gpu_log_python_code {
+	struct gpu_log_record rec;
+	uint32_t code; /* id */
+	uint32_t name; /* string: qualified, as A.f, from CPython 3.11 on */
+	uint32_t file; /* string: as the code object has it, so it may be relative */
+	uint32_t first_line; /* of the definition, or of its first decorator */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct gpu_log_python_code) == 24, "on disk");
 
 /*
  * A stack of one thread's, below one API function: launches that are alike in these

@@ -26,6 +26,7 @@ struct log {
 	uint64_t nr_lost[GPU_LOG_LOSS_UNFINISHED + 1];
 	struct intern strings;
 	struct intern shapes;
+	struct intern codes; /* of Python */
 	struct gpu_log_process process;
 	struct block block;
 };
@@ -275,6 +276,31 @@ void log__api(struct log *log, uint32_t api, const char *name)
 	if (record.name)
 		log__append(log, GPU_LOG_API, &record, sizeof(record));
 	pthread_mutex_unlock(&log->mutex);
+}
+
+uint32_t log__python_code(struct log *log, const char *name, const char *file,
+			  uint32_t first_line)
+{
+	struct gpu_log_python_code record = {.first_line = first_line};
+	const size_t skip = offsetof(struct gpu_log_python_code, name);
+	const unsigned char *key = (const unsigned char *)&record + skip;
+
+	pthread_mutex_lock(&log->mutex);
+	record.name = log__string(log, name);
+	record.file = log__string(log, file);
+	if (!record.name || !record.file)
+		goto out;
+	record.code = intern__find(&log->codes, key, sizeof(record) - skip);
+	if (record.code)
+		goto out;
+	record.code = intern__next_id(&log->codes);
+	if (log__append(log, GPU_LOG_PYTHON_CODE, &record, sizeof(record)))
+		record.code = 0;
+	else
+		record.code = intern__add(&log->codes, key, sizeof(record) - skip);
+out:
+	pthread_mutex_unlock(&log->mutex);
+	return record.name && record.file ? record.code : 0;
 }
 
 void log__device(struct log *log, const char *name, struct gpu_log_device *device)

@@ -60,6 +60,18 @@ void log__kernel(struct log *log, const char *name, struct gpu_log_shape *shape,
 /* The name of an API function; call once for each. */
 void log__api(struct log *log, uint32_t api, const char *name);
 
+/**
+ * log__python_code - the id of a Python function's code
+ * @name, @file: UTF-8
+ * @first_line: 0 if it has none
+ *
+ * The same for the same three, which are written at the first call.
+ *
+ * Return: the id, from 1, or 0 if there is no room.
+ */
+uint32_t log__python_code(struct log *log, const char *name, const char *file,
+			  uint32_t first_line);
+
 /* A device's facts; its rec and name members are filled in here. */
 void log__device(struct log *log, const char *name, struct gpu_log_device *device);
 
