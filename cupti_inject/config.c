@@ -46,6 +46,7 @@ static int read_config(const struct source *source, struct config *ret)
 	const char *session = source__get(source, "PERF_GPU_SESSION");
 	const char *call_graph = source__get(source, "PERF_GPU_CALL_GRAPH");
 	const char *marker = source__get(source, "PERF_GPU_MARKER");
+	const char *python = source__get(source, "PERF_GPU_PYTHON");
 	const char *stacks = source__get(source, "PERF_GPU_STACKS");
 	char *end;
 	int err;
@@ -68,6 +69,7 @@ static int read_config(const struct source *source, struct config *ret)
 		return err;
 
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
+	ret->walk_python = ret->unwind && (!python || !strcmp(python, "walk"));
 	ret->has_launch_log = stacks && !strcmp(stacks, "process");
 	ret->has_quick_nop5 = marker && !strcmp(marker, "nop5");
 	return 0;

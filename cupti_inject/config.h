@@ -6,6 +6,7 @@
  *   PERF_GPU_SPOOL       directory that receives the process's log
  *   PERF_GPU_SESSION     16 hexadecimal digits, not all 0
  *   PERF_GPU_CALL_GRAPH  unwind, fp or dwarf
+ *   PERF_GPU_PYTHON      walk or off: Python's own frames, with unwind
  *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
  *   PERF_GPU_STACKS      uprobe or process: how stacks leave the process
  *   PERF_GPU_CONTROL     file of a struct control_page; none: record from the start
@@ -31,6 +32,7 @@ struct config {
 	uint64_t session;
 	bool unwind; /* walk the stack here; else the kernel does */
 	bool has_launch_log; /* stacks go into it; else to the marker */
+	bool walk_python; /* put its functions between */
 	bool has_quick_nop5;
 };
 

@@ -15,6 +15,7 @@
 #include "launch.h"
 #include "log.h"
 #include "marker.h"
+#include "python.h"
 #include "unwind.h"
 
 /*
@@ -116,6 +117,7 @@ static int prepare_process(void)
 			     "libunwind.so.8 is neither beside the injected library nor "
 			     "installed: no stacks; reinstall perf-gpu, or use "
 			     "--call-graph fp");
+	python__begin(config.walk_python ? process_log : NULL);
 	return 0;
 }
 
@@ -232,6 +234,7 @@ void recording__flush(void)
 {
 	if (!atomic_load(&has_been_on))
 		return;
+	python__look();
 	jit__follow(process_log);
 	activity__flush();
 }
@@ -254,6 +257,7 @@ void recording__close(void)
 	if (atomic_load(&has_been_on))
 		activity__drain(MAX_CLOSE_WAIT_MS);
 	launch__unsubscribe();
+	python__end();
 	launch__end();
 	launch__close();
 }
@@ -278,5 +282,6 @@ void recording__end_log(void)
 			     "CUPTI's last flush: what the GPU did for them may be "
 			     "missing",
 			     (unsigned long long)(launch__count() - nr_flushed));
+	python__end();
 	launch__end();
 }
