@@ -23,6 +23,7 @@ static const struct usage_option options[] = {
 	SOURCE_USAGE_NAMES,
 	SOURCE_USAGE_KEEP_DRIVER_FRAMES,
 	SOURCE_USAGE_GRAPH_STACKS,
+	SOURCE_USAGE_KEEP_INTERPRETER_FRAMES,
 	SOURCE_USAGE_SYMFS,
 	{OPT_UNWIND, "unwind", NULL,
 	 "unwind the stacks that record --call-graph dwarf has copied"},

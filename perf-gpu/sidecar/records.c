@@ -11,6 +11,8 @@
 #include "sidecar/records.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sidecar/table.h"
@@ -246,6 +248,35 @@ static int take_jit(struct sidecar *sidecar, struct log_reader *from,
 	return 0;
 }
 
+static int take_python_code(struct sidecar *sidecar, struct log_reader *from,
+			    const struct gpu_log_record *record)
+{
+	const struct gpu_log_python_code *code = (const void *)record;
+	struct sidecar_python *place, new = {
+					      .log = from->log,
+					      .code = code->code,
+					      .first_line = code->first_line,
+				      };
+	const char *name;
+	char *shown;
+
+	if (log_reader__string(from, code->name, &name) ||
+	    log_reader__string(from, code->file, &new.file) ||
+	    code->code != from->nr_pythons + 1)
+		return -EINVAL;
+	if (asprintf(&shown, "py::%s:%s", name, new.file) < 0)
+		return -ENOMEM;
+	new.name = shown;
+	place = TABLE_APPEND(sidecar->pythons, sidecar->nr_pythons);
+	if (!place) {
+		free(shown);
+		return -ENOMEM;
+	}
+	*place = new;
+	from->nr_pythons++;
+	return 0;
+}
+
 static int take_end(struct sidecar *sidecar, struct log_reader *from,
 		    const struct gpu_log_record *record)
 {
@@ -290,6 +321,7 @@ static const struct record_type log_types[] = {
 	[GPU_LOG_LOSS] = {sizeof(struct gpu_log_loss), take_loss},
 	[GPU_LOG_MESSAGE] = {sizeof(struct gpu_log_message), take_message},
 	[GPU_LOG_JIT] = {sizeof(struct gpu_log_jit), take_jit},
+	[GPU_LOG_PYTHON_CODE] = {sizeof(struct gpu_log_python_code), take_python_code},
 	[GPU_LOG_END] = {sizeof(struct gpu_log_end), take_end},
 	[GPU_LOG_GRAPH_NODE] = {sizeof(struct gpu_log_graph_node), take_graph_node},
 };

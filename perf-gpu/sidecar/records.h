@@ -19,6 +19,7 @@ struct log_reader {
 	uint32_t nr_strings;
 	uint32_t *shapes; /* indexes in sidecar.shapes by id - 1 */
 	uint32_t nr_shapes;
+	uint32_t nr_pythons; /* the newest id of a code */
 };
 
 void log_reader__delete(struct log_reader *log); /* NULL is fine */

@@ -193,6 +193,15 @@ static int compare_apis(const void *a, const void *b)
 	return (x->api > y->api) - (x->api < y->api);
 }
 
+static int compare_pythons(const void *a, const void *b)
+{
+	const struct sidecar_python *x = a, *y = b;
+
+	if (x->log != y->log)
+		return x->log < y->log ? -1 : 1;
+	return (x->code > y->code) - (x->code < y->code);
+}
+
 int sidecar__open(const char *path, struct sidecar **ret)
 {
 	struct sidecar *sidecar = calloc(1, sizeof(*sidecar));
@@ -212,6 +221,9 @@ int sidecar__open(const char *path, struct sidecar **ret)
 	if (sidecar->nr_apis)
 		qsort(sidecar->apis, sidecar->nr_apis, sizeof(*sidecar->apis),
 		      compare_apis);
+	if (sidecar->nr_pythons)
+		qsort(sidecar->pythons, sidecar->nr_pythons, sizeof(*sidecar->pythons),
+		      compare_pythons);
 	*ret = sidecar;
 	sidecar = NULL;
 out:
@@ -229,6 +241,9 @@ void sidecar__close(struct sidecar *sidecar)
 	free(sidecar->kernels);
 	free(sidecar->devices);
 	free(sidecar->apis);
+	for (size_t i = 0; i < sidecar->nr_pythons; i++)
+		free((char *)sidecar->pythons[i].name);
+	free(sidecar->pythons);
 	free(sidecar->messages);
 	free(sidecar->graph_nodes);
 	free(sidecar->jits);
@@ -244,4 +259,15 @@ const char *sidecar__api_name(const struct sidecar *sidecar, uint32_t log, uint3
 		found = bsearch(&key, sidecar->apis, sidecar->nr_apis,
 				sizeof(*sidecar->apis), compare_apis);
 	return found ? found->name : NULL;
+}
+
+const struct sidecar_python *sidecar__python(const struct sidecar *sidecar, uint32_t log,
+					     uint32_t code)
+{
+	const struct sidecar_python key = {.log = log, .code = code};
+
+	if (!sidecar->nr_pythons)
+		return NULL;
+	return bsearch(&key, sidecar->pythons, sidecar->nr_pythons,
+		       sizeof(*sidecar->pythons), compare_pythons);
 }

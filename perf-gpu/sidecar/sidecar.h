@@ -84,6 +84,14 @@ struct sidecar_jit {
 	const void *deflated;
 };
 
+/* A function of Python's */
+struct sidecar_python {
+	uint32_t log, code;
+	const char *name; /* "py::NAME:FILE", as CPython's perf maps have it */
+	const char *file;
+	uint32_t first_line; /* 0: it has none */
+};
+
 /* What the recorder added; all 0 in a file that has no block of it. */
 struct sidecar_recorder {
 	bool is_there;
@@ -103,6 +111,8 @@ struct sidecar {
 	size_t nr_devices;
 	struct sidecar_api *apis;
 	size_t nr_apis;
+	struct sidecar_python *pythons;
+	size_t nr_pythons;
 	struct sidecar_message *messages;
 	size_t nr_messages;
 	struct sidecar_graph_node *graph_nodes;
@@ -130,5 +140,9 @@ void sidecar__close(struct sidecar *sidecar); /* NULL is fine */
 
 /* Name of an API function in a log; NULL if the log doesn't have it. */
 const char *sidecar__api_name(const struct sidecar *sidecar, uint32_t log, uint32_t api);
+
+/* A Python function of a log, by its code's id; NULL if the log doesn't have it. */
+const struct sidecar_python *sidecar__python(const struct sidecar *sidecar, uint32_t log,
+					     uint32_t code);
 
 #endif

@@ -34,6 +34,9 @@ struct gpu_frame {
 	 */
 	const char *name;
 	uint64_t ip; /* within the calling instruction: return address - 1 */
+	/* Where a function of Python's is; NULL and 0 of all others */
+	const char *file;
+	uint32_t line;
 };
 
 struct gpu_sample {

@@ -61,6 +61,9 @@ int source_options__take(struct source_options *options, const struct usage *usa
 		return 0;
 	case OPT_GRAPH_STACKS:
 		return take_graph_stacks(options, usage, arg);
+	case OPT_KEEP_INTERPRETER_FRAMES:
+		options->keep_interpreter_frames = true;
+		return 0;
 	case OPT_SYMFS:
 		options->symfs = arg;
 		return 0;

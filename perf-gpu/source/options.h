@@ -12,6 +12,7 @@
 enum {
 	OPT_NAMES = USAGE_LONG_ONLY,
 	OPT_KEEP_DRIVER_FRAMES,
+	OPT_KEEP_INTERPRETER_FRAMES,
 	OPT_SYMFS,
 	OPT_GRAPH_STACKS,
 	SOURCE_OPTIONS_END, /* a command's own keys count from here */
@@ -44,6 +45,11 @@ enum {
 			"of kernels of CUDA graphs: launch (where the graph was "  \
 			"launched), capture (where its node was made), both (the " \
 			"default)"                                                 \
+	}
+#define SOURCE_USAGE_KEEP_INTERPRETER_FRAMES                                             \
+	{                                                                                \
+		OPT_KEEP_INTERPRETER_FRAMES, "keep-interpreter-frames", NULL,            \
+			"keep the frames of CPython itself between the Python functions" \
 	}
 #define SOURCE_USAGE_SYMFS                                                    \
 	{                                                                     \

@@ -22,6 +22,7 @@
 #include "perfdata/sample.h"
 #include "source/kernel_names.h"
 #include "source/node_stacks.h"
+#include "source/python_stack.h"
 #include "source/stack.h"
 #include "source/unwinder.h"
 #include "util/log.h"
@@ -343,6 +344,8 @@ static void source__build_stack(struct source *source, const struct perfdata_sam
 					      launch->api & ~GPU_LOG_API_GRAPH_NODE);
 	stack__build(&source->stack, source->machine, &stack,
 		     source->options->keep_driver_frames);
+	python_stack__show(&source->stack, source->sidecar, stack.log, source->machine,
+			   from->pid, source->options->keep_interpreter_frames);
 	if (!source->stack.has_code && !from->user_state_bytes)
 		add_unattributed(&source->stack);
 }

@@ -21,6 +21,7 @@ struct source_options {
 	bool keep_driver_frames; /* of CUPTI, the driver and the runtime too */
 	enum graph_stacks graph_stacks;
 	bool unwind; /* make callchains of copied stacks */
+	bool keep_interpreter_frames; /* Python's own C functions between Python's */
 };
 
 /* What became of everything: printed by inject, added up by tests. */

@@ -76,7 +76,7 @@ struct chain {
 
 static bool chain__is_code(const struct chain *chain, size_t i)
 {
-	return GPU_LOG_FRAME_KIND(chain->ips[i]) != GPU_LOG_FRAME_TRUNCATED;
+	return GPU_LOG_FRAME_KIND(chain->ips[i]) == GPU_LOG_FRAME_ADDRESS;
 }
 
 /* Within the calling instruction, which is what has the caller's symbol and line. */
@@ -231,6 +231,11 @@ void stack__build(struct stack *ret, const struct machine *machine,
 		stack__add(ret, api, 0);
 	ret->has_code = false;
 	for (size_t i = program; i < chain.nr; i++) {
+		if (GPU_LOG_FRAME_KIND(chain.ips[i]) == GPU_LOG_FRAME_PYTHON) {
+			stack__add(ret, NULL, chain.ips[i]);
+			ret->has_code = true;
+			continue;
+		}
 		if (!chain__is_code(&chain, i)) {
 			stack__add(ret, "[truncated]", 0);
 			continue;
