@@ -11,7 +11,7 @@
 #include "util/log.h"
 #include "util/usage.h"
 
-enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY };
+enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON };
 
 static const struct usage_option options[] = {
 	{'o', "output", "file", "write to <file> (perf.data), and to <file>.gpu"},
@@ -19,6 +19,10 @@ static const struct usage_option options[] = {
 	 "how stacks are walked: unwind (by libunwind, in the command; the default), fp "
 	 "(frame pointers), dwarf[,<bytes>] (the stack is copied: 8192 bytes, 65528 at "
 	 "most)"},
+	{OPT_PYTHON, "python", "mode",
+	 "how Python's functions get into stacks: walk (the interpreter's frames are "
+	 "walked; the default), trampoline (CPython 3.12 and later makes native code for "
+	 "each), off"},
 	{'m', "mmap-pages", "pages",
 	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
 	 "(4M, less with more than 128 CPUs)"},
@@ -47,6 +51,14 @@ static int take_call_graph(struct record_options *opts, const char *text)
 		CALL_GRAPH_MAX_DWARF_BYTES, text);
 }
 
+static int take_python(struct record_options *opts, const char *text)
+{
+	if (!parse__python(text, &opts->stack.python))
+		return 0;
+	return usage__error(&usage, "--python takes walk, trampoline or off, not %s",
+			    text);
+}
+
 static int take_mmap_pages(struct record_options *opts, const char *text)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -73,6 +85,8 @@ static int take_option(struct record_options *opts, int key)
 		return 0;
 	case OPT_CALL_GRAPH:
 		return take_call_graph(opts, optarg);
+	case OPT_PYTHON:
+		return take_python(opts, optarg);
 	case 'm':
 		return take_mmap_pages(opts, optarg);
 	case 'q':

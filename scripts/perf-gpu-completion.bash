@@ -42,6 +42,9 @@ _perf_gpu()
 	--call-graph)
 		mapfile -t COMPREPLY < <(compgen -W "unwind fp dwarf" -- "$current")
 		;;
+	--python)
+		mapfile -t COMPREPLY < <(compgen -W "walk trampoline off" -- "$current")
+		;;
 	--names)
 		mapfile -t COMPREPLY < <(compgen -W "full short mangled" -- "$current")
 		;;

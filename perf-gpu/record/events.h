@@ -15,6 +15,13 @@ enum call_graph {
 	CALL_GRAPH_DWARF, /* the stack is copied; perf walks it later */
 };
 
+/* How Python's functions get into the stacks of CALL_GRAPH_UNWIND */
+enum python_frames {
+	PYTHON_WALK, /* the injected library walks the interpreter's frames */
+	PYTHON_TRAMPOLINE, /* CPython makes a piece of native code for each function */
+	PYTHON_OFF,
+};
+
 #define CALL_GRAPH_DWARF_BYTES	   8192 /* perf's default */
 #define CALL_GRAPH_MAX_DWARF_BYTES 65528 /* perf's and the kernel's limit */
 
@@ -25,6 +32,7 @@ enum call_graph {
 struct stack_config {
 	enum call_graph call_graph;
 	uint32_t dwarf_bytes; /* CALL_GRAPH_DWARF: multiple of 8 */
+	enum python_frames python;
 };
 
 /**

@@ -31,33 +31,52 @@ int injection__check(const char *library)
 	return -EBUSY;
 }
 
-static __attribute__((format(printf, 2, 3))) void add(struct injection *injection,
-						      const char *fmt, ...)
+static __attribute__((format(printf, 2, 3))) int add(struct injection *injection,
+						     const char *fmt, ...)
 {
 	char **variable = injection->environment;
 	va_list args;
+	int nr;
 
 	while (*variable)
 		variable++;
 	va_start(args, fmt);
-	if (vasprintf(variable, fmt, args) < 0)
-		*variable = NULL;
+	nr = vasprintf(variable, fmt, args);
 	va_end(args);
+	if (nr >= 0)
+		return 0;
+	*variable = NULL;
+	return -ENOMEM;
+}
+
+static int add_all(struct injection *injection, const struct injection_config *config)
+{
+	int err = 0;
+
+	err |= add(injection, INJECTION_VARIABLE "=%s", config->library);
+	err |= add(injection, "PERF_GPU_SPOOL=%s", config->spool);
+	err |= add(injection, "PERF_GPU_SESSION=%016llx",
+		   (unsigned long long)config->session);
+	err |= add(injection, "PERF_GPU_CALL_GRAPH=%s",
+		   call_graph_names[config->call_graph]);
+	err |= add(injection, "PERF_GPU_PYTHON=%s",
+		   config->python == PYTHON_WALK ? "walk" : "off");
+	if (config->python == PYTHON_TRAMPOLINE)
+		err |= add(injection, "PYTHONPERFSUPPORT=1");
+	err |= add(injection, "PERF_GPU_MARKER=%s",
+		   config->has_quick_nop5 ? "nop5" : "nop1");
+	return err ? -ENOMEM : 0;
 }
 
 int injection__init(const struct injection_config *config, struct injection *ret)
 {
 	struct injection injection = {};
+	int err = add_all(&injection, config);
 
-	add(&injection, INJECTION_VARIABLE "=%s", config->library);
-	add(&injection, "PERF_GPU_SPOOL=%s", config->spool);
-	add(&injection, "PERF_GPU_SESSION=%016llx", (unsigned long long)config->session);
-	add(&injection, "PERF_GPU_CALL_GRAPH=%s", call_graph_names[config->call_graph]);
-	add(&injection, "PERF_GPU_MARKER=%s", config->has_quick_nop5 ? "nop5" : "nop1");
-	if (!injection.environment[INJECTION_NR_VARIABLES - 1]) {
+	if (err) {
 		pr_err("no memory for the command's environment");
 		injection__release(&injection);
-		return -ENOMEM;
+		return err;
 	}
 	*ret = injection;
 	return 0;
@@ -65,7 +84,7 @@ int injection__init(const struct injection_config *config, struct injection *ret
 
 void injection__release(struct injection *injection)
 {
-	for (size_t i = 0; i < INJECTION_NR_VARIABLES; i++) {
+	for (size_t i = 0; i < INJECTION_MAX_VARIABLES; i++) {
 		free(injection->environment[i]);
 		injection->environment[i] = NULL;
 	}

@@ -11,8 +11,7 @@
 
 #include "record/events.h"
 
-/* Five variables and the NULL that ends an environment */
-#define INJECTION_NR_VARIABLES 5
+#define INJECTION_MAX_VARIABLES 7
 
 /* What the library is told. */
 struct injection_config {
@@ -20,11 +19,12 @@ struct injection_config {
 	const char *spool; /* absolute path of the folder */
 	uint64_t session;
 	enum call_graph call_graph;
+	enum python_frames python;
 	bool has_quick_nop5; /* the kernel is quick on the 5-byte nop of the marker */
 };
 
 struct injection {
-	char *environment[INJECTION_NR_VARIABLES + 1]; /* "NAME=value" */
+	char *environment[INJECTION_MAX_VARIABLES + 1]; /* "NAME=value"; ends in NULL */
 };
 
 /**

@@ -37,7 +37,21 @@ int parse__call_graph(const char *text, struct stack_config *ret)
 	} else {
 		return -EINVAL;
 	}
+	stack.python = ret->python;
 	*ret = stack;
+	return 0;
+}
+
+int parse__python(const char *text, enum python_frames *ret)
+{
+	if (!strcmp(text, "walk"))
+		*ret = PYTHON_WALK;
+	else if (!strcmp(text, "trampoline"))
+		*ret = PYTHON_TRAMPOLINE;
+	else if (!strcmp(text, "off"))
+		*ret = PYTHON_OFF;
+	else
+		return -EINVAL;
 	return 0;
 }
 

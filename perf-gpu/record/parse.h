@@ -20,6 +20,14 @@
 int parse__call_graph(const char *text, struct stack_config *ret);
 
 /**
+ * parse__python - "walk", "trampoline" or "off"
+ * @ret: written on success only
+ *
+ * Return: 0, or -EINVAL for another word.
+ */
+int parse__python(const char *text, enum python_frames *ret);
+
+/**
  * parse__mmap_pages - pages, or a size with B, K, M or G behind it
  * @page_bytes: size of a page
  * @ret_pages:  rounded up to a power of two; written on success only

@@ -111,6 +111,7 @@ static int fork_command(struct recording *rec)
 		.spool = rec->spool.path,
 		.session = rec->session,
 		.call_graph = rec->options->stack.call_graph,
+		.python = rec->options->stack.python,
 	};
 	int err;
 
