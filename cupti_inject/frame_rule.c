@@ -457,6 +457,42 @@ static int learn_from_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
+/*
+ * CPython 3.12 calls each function of Python's from a copy of these few instructions, if
+ * it was asked to (PYTHONPERFSUPPORT). They have no frame pointer, as those of 3.13 and
+ * on arm64 do, and no table.
+ */
+static void learn_trampoline(uint64_t pc, struct frame_rule *rule)
+{
+#if defined(__x86_64__)
+	static const unsigned char code[] = {
+		0x48, 0x83, 0xec, 0x08, /* sub $8, %rsp */
+		0xff, 0xd1, /* call *%rcx */
+		0x48, 0x83, 0xc4, 0x08, /* add $8, %rsp */
+		0xc3, /* ret */
+	};
+	const uint64_t start = pc - 5;
+
+	for (size_t i = 0; i < sizeof(code); i += sizeof(uint64_t)) {
+		if (!stack_memory__is_readable((start + i) & ~7ull))
+			return;
+	}
+	if (!stack_memory__is_readable((start + sizeof(code) - 1) & ~7ull) ||
+	    memcmp((const void *)(uintptr_t)start, code, sizeof(code)))
+		return;
+	rule->kind = FRAME_TABLE;
+	rule->cfa_register = FRAME_SP;
+	rule->cfa_offset = 16;
+	rule->return_base = FRAME_FROM_CFA;
+	rule->return_offset = -1;
+	for (size_t i = 0; i < sizeof(rule->saved) / sizeof(*rule->saved); i++)
+		rule->saved[i] = FRAME_SAME;
+#else
+	(void)pc;
+	(void)rule;
+#endif
+}
+
 /* What isn't in a file that was loaded may be code that was compiled at run time. */
 static void learn_from_memory(uint64_t pc, struct frame_rule *rule)
 {
@@ -467,6 +503,7 @@ static void learn_from_memory(uint64_t pc, struct frame_rule *rule)
 		return;
 	rule->kind = FRAME_CHAIN;
 	rule->is_after_call = ends_in_call((const unsigned char *)(uintptr_t)(pc + 1));
+	learn_trampoline(pc, rule);
 }
 
 void frame_rule__learn(uint64_t pc, struct frame_rule *ret)

@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * rt_sigprocmask(2) reads the set that it is given before it looks at what is to be
- * done with it: with no such thing, it changes nothing, and fails with EFAULT or with
- * EINVAL (Linux since 2.6; also under gVisor and in containers, which all let programs
- * block signals).
- */
 #include "readable.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "stack_memory.h"
 
 /* Checked in units of this, also where pages are larger */
 #define PAGE_SHIFT   12
 #define ADDRESS_BITS 56
 /* Python's objects and frames of a PyTorch step are in some hundred pages. */
 #define NR_SLOTS 2048
-/* A set as the kernel has it: 64 signals */
-#define SET_BYTES 8
 
 /* By page number: the number, and the age it was asked in */
 static atomic_uint_fast64_t slots[NR_SLOTS];
 /* From 1, so that a slot of 0 is of no age; of 16 bits */
 static atomic_uint_fast64_t age = 1;
-
-static bool ask_kernel(uintptr_t address)
-{
-	return syscall(SYS_rt_sigprocmask, ~0, address, NULL, SET_BYTES) == 0 ||
-	       errno == EINVAL;
-}
 
 static bool is_page_readable(uintptr_t page)
 {
@@ -40,7 +24,7 @@ static bool is_page_readable(uintptr_t page)
 
 	if (atomic_load_explicit(slot, memory_order_relaxed) == wanted)
 		return true;
-	if (!ask_kernel(page << PAGE_SHIFT))
+	if (!stack_memory__is_readable(page << PAGE_SHIFT))
 		return false;
 	atomic_store_explicit(slot, wanted, memory_order_relaxed);
 	return true;
