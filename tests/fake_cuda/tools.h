@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* 16 bytes, as a CUuuid has. */
 #define FAKE_TOOLS_ID "fake-cuda-tools"
@@ -57,6 +58,7 @@ struct fake_call {
 	uint64_t correlation_data;
 	uint32_t correlation_id;
 	bool is_reported;
+	uint64_t start_ns; /* 0: no record is made of it */
 };
 
 enum fake_fate {
@@ -93,6 +95,7 @@ struct fake_device_info {
 /* libcupti's side: called by the other two. */
 struct fake_hooks {
 	void (*api)(struct fake_call *call, CUpti_ApiCallbackSite site, void *result);
+	void (*api_record)(const struct fake_call *call, uint64_t end_ns);
 	void (*resource)(CUpti_CallbackIdResource id, const void *data);
 	void (*kernel)(const struct fake_run *run);
 	void (*context)(const struct fake_context_info *info);
@@ -104,6 +107,7 @@ struct fake_tools {
 	_Atomic(const struct fake_hooks *) hooks;
 	/* What libcupti wants to be called for */
 	atomic_bool wants[CUPTI_CB_DOMAIN_SIZE][FAKE_MAX_CBIDS];
+	atomic_bool wants_records[CUPTI_CB_DOMAIN_SIZE][FAKE_MAX_CBIDS];
 	atomic_bool wants_kernels;
 
 	const struct fake_knobs *knobs;
@@ -123,6 +127,14 @@ struct fake_tools {
 	/* Before cuInit() too; false past the last device. */
 	bool (*device_info)(int device, struct fake_device_info *ret);
 };
+
+static inline uint64_t fake_monotonic_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 static __attribute__((noinline)) void fake_call__report(const struct fake_tools *tools,
 							struct fake_call *call,
@@ -149,6 +161,9 @@ static inline void fake_call__enter(const struct fake_tools *tools,
 	if (!thread->depth++)
 		thread->correlation_id = tools->next_correlation_id();
 	call->correlation_id = thread->correlation_id;
+	if (atomic_load_explicit(&tools->wants_records[call->domain][call->cbid],
+				 memory_order_acquire))
+		call->start_ns = fake_monotonic_ns();
 	if (atomic_load_explicit(&tools->wants[call->domain][call->cbid],
 				 memory_order_acquire) &&
 	    !thread->is_in_callback) {
@@ -164,6 +179,8 @@ static inline void fake_call__leave(const struct fake_tools *tools,
 	    atomic_load_explicit(&tools->wants[call->domain][call->cbid],
 				 memory_order_acquire))
 		fake_call__report(tools, call, CUPTI_API_EXIT, result);
+	if (call->start_ns)
+		atomic_load(&tools->hooks)->api_record(call, fake_monotonic_ns());
 	call->thread->depth--;
 }
 

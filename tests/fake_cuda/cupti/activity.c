@@ -3,6 +3,7 @@
 #include "cupti_state.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static atomic_bool is_enabled[CUPTI_ACTIVITY_KIND_COUNT];
 /* The client reads names from the records for as long as it lives. */
@@ -15,6 +16,9 @@ size_t record_bytes(CUpti_ActivityKind kind)
 		return sizeof(CUpti_ActivityKernel10);
 	case CUPTI_ACTIVITY_KIND_CONTEXT:
 		return sizeof(CUpti_ActivityContext3);
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+		return sizeof(CUpti_ActivityAPI);
 	case CUPTI_ACTIVITY_KIND_DEVICE:
 		return sizeof(CUpti_ActivityDevice5);
 	default:
@@ -81,6 +85,24 @@ void on_kernel(const struct fake_run *run)
 	buffers__add(&record, sizeof(record), complete_ns);
 }
 
+void on_api_record(const struct fake_call *call, uint64_t end_ns)
+{
+	const CUpti_ActivityAPI record = {
+		.kind = call->domain == CUPTI_CB_DOMAIN_RUNTIME_API
+				? CUPTI_ACTIVITY_KIND_RUNTIME
+				: CUPTI_ACTIVITY_KIND_DRIVER,
+		.cbid = call->cbid,
+		.start = to_record_clock(call->start_ns),
+		.end = to_record_clock(end_ns),
+		.processId = (uint32_t)getpid(),
+		.threadId = (uint32_t)gettid(),
+		.correlationId = call->correlation_id,
+	};
+
+	if (!driver_tools()->is_forked())
+		buffers__add(&record, sizeof(record), 0);
+}
+
 void on_context(const struct fake_context_info *info)
 {
 	const CUpti_ActivityContext3 record = {
@@ -115,6 +137,14 @@ static void tell_devices(void)
 	}
 }
 
+static void set_records(CUpti_CallbackDomain domain, uint32_t first, uint32_t end,
+			bool enable)
+{
+	for (uint32_t i = first; i < end; i++)
+		atomic_store_explicit(&driver_tools()->wants_records[domain][i], enable,
+				      memory_order_release);
+}
+
 static CUptiResult set_enabled(CUpti_ActivityKind kind, bool enable)
 {
 	struct fake_tools *tools = driver_tools();
@@ -126,6 +156,10 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool enable)
 	    kind == CUPTI_ACTIVITY_KIND_KERNEL)
 		atomic_store_explicit(&tools->wants_kernels, enable,
 				      memory_order_release);
+	else if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
+		set_records(CUPTI_CB_DOMAIN_DRIVER_API, 0, FAKE_MAX_CBIDS, enable);
+	else if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
+		set_records(CUPTI_CB_DOMAIN_RUNTIME_API, 0, FAKE_MAX_CBIDS, enable);
 	else if (enable && kind == CUPTI_ACTIVITY_KIND_CONTEXT)
 		tools->tell_contexts();
 	else if (enable && kind == CUPTI_ACTIVITY_KIND_DEVICE)
@@ -145,6 +179,29 @@ CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
 	CUptiResult result = scripted_error(__func__);
 
 	return result ? result : set_enabled(kind, false);
+}
+
+static CUptiResult enable_api(const char *function, CUpti_CallbackDomain domain,
+			      CUpti_CallbackId cbid, uint8_t enable)
+{
+	CUptiResult result = scripted_error(function);
+
+	if (result)
+		return result;
+	if (!has_callback(domain, cbid))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	set_records(domain, cbid, cbid + 1, enable);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable)
+{
+	return enable_api(__func__, CUPTI_CB_DOMAIN_DRIVER_API, cbid, enable);
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
+{
+	return enable_api(__func__, CUPTI_CB_DOMAIN_RUNTIME_API, cbid, enable);
 }
 
 CUptiResult CUPTIAPI

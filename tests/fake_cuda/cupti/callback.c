@@ -45,6 +45,11 @@ static const char *name_of(CUpti_CallbackDomain domain, uint32_t cbid)
 	return NULL;
 }
 
+bool has_callback(CUpti_CallbackDomain domain, uint32_t cbid)
+{
+	return name_of(domain, cbid);
+}
+
 CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid,
 					  const char **name)
 {

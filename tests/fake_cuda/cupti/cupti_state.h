@@ -8,6 +8,9 @@
 /* library.c: libcuda's table, or NULL where there is no libcuda, or a real one. */
 struct fake_tools *driver_tools(void);
 
+/* callback.c: does CUPTI know a function of that number? */
+bool has_callback(CUpti_CallbackDomain domain, uint32_t cbid);
+
 /* The error that the script wants of a function, FAKE_CUDA_CUPTI_ERRORS. */
 CUptiResult scripted_error(const char *function);
 
@@ -17,6 +20,7 @@ void on_resource(CUpti_CallbackIdResource id, const void *data);
 
 /* activity.c */
 void on_kernel(const struct fake_run *run);
+void on_api_record(const struct fake_call *call, uint64_t end_ns);
 void on_context(const struct fake_context_info *info);
 
 /* buffer.c: records on their way out */

@@ -9,6 +9,7 @@
 
 static const struct fake_hooks hooks = {
 	.api = on_api,
+	.api_record = on_api_record,
 	.resource = on_resource,
 	.kernel = on_kernel,
 	.context = on_context,

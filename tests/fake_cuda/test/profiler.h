@@ -46,6 +46,8 @@ static struct {
 	size_t nr_nodes;
 	CUpti_ActivityKernel10 *kernels;
 	size_t nr_kernels;
+	CUpti_ActivityAPI apis[PROFILER_MAX_CALLS];
+	size_t nr_apis;
 	size_t nr_contexts, nr_devices;
 	size_t nr_dropped;
 	size_t nr_buffers_out;
@@ -77,6 +79,10 @@ static void profiler__take_record(const CUpti_Activity *record)
 		profiler.nr_contexts++;
 	else if (record->kind == CUPTI_ACTIVITY_KIND_DEVICE)
 		profiler.nr_devices++;
+	else if ((record->kind == CUPTI_ACTIVITY_KIND_DRIVER ||
+		  record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) &&
+		 profiler.nr_apis < PROFILER_MAX_CALLS)
+		profiler.apis[profiler.nr_apis++] = *(const CUpti_ActivityAPI *)record;
 	else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
 		 profiler.nr_kernels < PROFILER_MAX_KERNELS)
 		profiler.kernels[profiler.nr_kernels++] =

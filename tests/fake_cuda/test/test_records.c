@@ -462,6 +462,41 @@ TEST(threads_lose_nothing)
 		      profiler.kernels[i - 1].correlationId);
 }
 
+TEST(calls_have_records_if_asked_for)
+{
+	const CUpti_ActivityAPI *apis = profiler.apis;
+
+	profiler__start();
+	launch(NULL);
+	CHECK_EQ(cuptiActivityEnableRuntimeApi(
+			 CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 1),
+		 0);
+	CHECK_EQ(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1),
+		 0);
+	CHECK_EQ(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_SIZE, 1),
+		 CUPTI_ERROR_INVALID_PARAMETER);
+	launch(NULL);
+	CHECK_EQ(cuptiActivityEnableRuntimeApi(
+			 CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 0),
+		 0);
+	launch(NULL);
+	finish();
+	CHECK_EQ(profiler.nr_kernels, 3);
+	CHECK_EQ(profiler.nr_apis, 3);
+	/* The driver's call is within the runtime's, and ends first. */
+	CHECK_EQ(apis[0].kind, CUPTI_ACTIVITY_KIND_DRIVER);
+	CHECK_EQ(apis[0].cbid, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+	CHECK_EQ(apis[1].kind, CUPTI_ACTIVITY_KIND_RUNTIME);
+	CHECK_EQ(apis[1].cbid, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
+	CHECK(apis[1].start <= apis[0].start && apis[0].start <= apis[0].end &&
+	      apis[0].end <= apis[1].end);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(apis[i].correlationId, profiler.kernels[1].correlationId);
+		CHECK_EQ(apis[i].threadId, gettid());
+	}
+	CHECK_EQ(apis[2].correlationId, profiler.kernels[2].correlationId);
+}
+
 TEST(truth_is_written_at_exit)
 {
 	unsigned long nr_runs, total_ns, nr_dropped, dropped_ns, nr_unknown, unknown_ns;
