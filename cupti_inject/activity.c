@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api_records.h"
 #include "device.h"
 #include "launch.h"
 #include "marker.h"
@@ -165,6 +166,9 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 			take_kernel((const CUpti_ActivityKernel10 *)record);
 		else if (record->kind == CUPTI_ACTIVITY_KIND_CONTEXT)
 			take_context((const CUpti_ActivityContext3 *)record);
+		else if (record->kind == CUPTI_ACTIVITY_KIND_DRIVER ||
+			 record->kind == CUPTI_ACTIVITY_KIND_RUNTIME)
+			api_records__take((const CUpti_ActivityAPI *)record);
 	}
 	if (!cupti->cuptiActivityGetNumDroppedRecords(context, stream, &nr_dropped) &&
 	    nr_dropped)

@@ -47,6 +47,7 @@ static int read_config(const struct source *source, struct config *ret)
 	const char *call_graph = source__get(source, "PERF_GPU_CALL_GRAPH");
 	const char *marker = source__get(source, "PERF_GPU_MARKER");
 	const char *python = source__get(source, "PERF_GPU_PYTHON");
+	const char *probe = source__get(source, "PERF_GPU_PROBE");
 	const char *stacks = source__get(source, "PERF_GPU_STACKS");
 	char *end;
 	int err;
@@ -70,6 +71,7 @@ static int read_config(const struct source *source, struct config *ret)
 
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
 	ret->walk_python = ret->unwind && (!python || !strcmp(python, "walk"));
+	ret->is_api_probed = probe && !strcmp(probe, "api");
 	ret->has_launch_log = stacks && !strcmp(stacks, "process");
 	ret->has_quick_nop5 = marker && !strcmp(marker, "nop5");
 	return 0;

@@ -8,6 +8,7 @@
  *   PERF_GPU_CALL_GRAPH  unwind, fp or dwarf
  *   PERF_GPU_PYTHON      walk or off: Python's own frames, with unwind
  *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
+ *   PERF_GPU_PROBE       marker or api: what tells the recorder of launches
  *   PERF_GPU_STACKS      uprobe or process: how stacks leave the process
  *   PERF_GPU_CONTROL     file of a struct control_page; none: record from the start
  *
@@ -34,6 +35,7 @@ struct config {
 	bool has_launch_log; /* stacks go into it; else to the marker */
 	bool walk_python; /* put its functions between */
 	bool has_quick_nop5;
+	bool is_api_probed; /* launches are told by others, and are joined by time */
 };
 
 /**

@@ -30,6 +30,8 @@
 	required(cuptiSetThreadIdType)				\
 	required(cuptiSubscribe)				\
 	required(cuptiUnsubscribe)				\
+	optional(cuptiActivityEnableDriverApi)			\
+	optional(cuptiActivityEnableRuntimeApi)			\
 	optional(cuptiSubscribe_v2)				\
 	optional(cuptiGetGraphNodeId)
 /* clang-format on */

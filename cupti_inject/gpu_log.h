@@ -81,6 +81,7 @@ enum gpu_log_type {
 	/* of a log */
 	GPU_LOG_GRAPH_NODE = 18,
 	GPU_LOG_JIT = 19,
+	GPU_LOG_API_CALL = 21,
 };
 
 struct gpu_log_record {
@@ -129,6 +130,19 @@ _Static_assert(sizeof(struct gpu_log_api) == 16, "on disk");
  * place of a correlation id it has the id of the node.
  */
 #define GPU_LOG_API_GRAPH_NODE 0x80000000u
+
+/* A call of an API function that launches; with --probe api. */
+struct gpu_log_api_call {
+	struct gpu_log_record rec;
+	uint32_t api; /* GPU_LOG_API_ID() */
+	/* As gpu_log_kernel has it; a call within a call has the same. */
+	uint64_t correlation_id;
+	uint64_t start_ns, end_ns; /* 0: CUPTI doesn't know */
+	uint32_t tid; /* as the process itself sees it */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct gpu_log_api_call) == 40, "on disk");
 
 struct gpu_log_device {
 	struct gpu_log_record rec;

@@ -7,16 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api_name.h"
 #include "graph.h"
 #include "jit.h"
 #include "launch_log.h"
 #include "marker.h"
-
-/* Callback ids that are asked for: a later CUPTI has more than our header. */
-#define MAX_CBIDS 2048
-
-_Static_assert((int)CUPTI_RUNTIME_TRACE_CBID_SIZE < MAX_CBIDS / 2, "leave room");
-_Static_assert((int)CUPTI_DRIVER_TRACE_CBID_SIZE < MAX_CBIDS / 2, "leave room");
 
 /*
  * newest_correlation is written at every step of this size only, so that
@@ -32,7 +27,7 @@ static CUpti_SubscriberHandle subscriber;
 struct owner {
 	struct log *log;
 	struct launch_log *launches; /* NULL until there is one */
-	atomic_bool has_api[2][MAX_CBIDS]; /* its name is in the log; by domain */
+	atomic_bool has_api[2][API_MAX_CBIDS]; /* its name is in the log; by domain */
 	atomic_uint_fast64_t nr_launches;
 };
 
@@ -43,7 +38,7 @@ static atomic_int child_pid;
 static atomic_uint_fast64_t newest_correlation;
 
 /* What is switched on: enum api_kind, by domain */
-static uint8_t api_kinds[2][MAX_CBIDS];
+static uint8_t api_kinds[2][API_MAX_CBIDS];
 
 uint64_t launch__widen(uint32_t correlation_id)
 {
@@ -51,7 +46,7 @@ uint64_t launch__widen(uint32_t correlation_id)
 								  memory_order_relaxed));
 }
 
-static uint64_t note_correlation(uint32_t correlation_id)
+uint64_t launch__note_correlation(uint32_t correlation_id)
 {
 	uint64_t newest = atomic_load_explicit(&newest_correlation, memory_order_relaxed);
 	uint64_t wide = gpu_log_widen(correlation_id, newest);
@@ -115,26 +110,6 @@ static struct owner *forked_owner(void)
 	return child.log ? &child : NULL;
 }
 
-/*
- * CUPTI's name of a function as programs know it: cudaLaunchKernel_v7000 and
- * __cudaLaunchKernel_v13000 are cudaLaunchKernel; cuMemAlloc_v2 is itself.
- */
-static void public_name(const char *name, char *ret, size_t size)
-{
-	size_t len;
-	char *version;
-
-	while (*name == '_')
-		name++;
-	snprintf(ret, size, "%s", name);
-	version = strrchr(ret, '_');
-	if (!version || version[1] != 'v')
-		return;
-	len = strlen(version + 2);
-	if (len >= 4 && strspn(version + 2, "0123456789") == len)
-		*version = 0;
-}
-
 static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 		     CUpti_CallbackId cbid, const char *cupti_name)
 {
@@ -145,7 +120,7 @@ static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 	if (atomic_load_explicit(has_api, memory_order_relaxed) ||
 	    atomic_exchange(has_api, true))
 		return;
-	public_name(cupti_name, name, sizeof(name));
+	api_name__public(cupti_name, name, sizeof(name));
 	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name);
 }
 
@@ -216,7 +191,7 @@ static void on_enter(struct thread_state *thread, CUpti_CallbackDomain domain,
 	thread->call = (struct api_call){
 		.api = GPU_LOG_API_ID(domain, cbid),
 		.kind = api_kinds[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid],
-		.correlation_id = note_correlation(data->correlationId),
+		.correlation_id = launch__note_correlation(data->correlationId),
 	};
 	if (thread->call.kind == API_LAUNCH)
 		on_launch(&thread->call, domain, cbid, data->functionName);
@@ -238,7 +213,7 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 		graph__on_resource(cbid, data, &thread->call);
 	} else if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API ||
 		    domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
-		   cbid < MAX_CBIDS) {
+		   cbid < API_MAX_CBIDS) {
 		if (call->callbackSite == CUPTI_API_ENTER)
 			on_enter(thread, domain, cbid, call);
 		else if (thread->call.api == GPU_LOG_API_ID(domain, cbid))
@@ -283,15 +258,6 @@ void launch__unsubscribe(void)
 	cupti->cuptiUnsubscribe(subscriber);
 }
 
-/* Does it put work of the program's own on the GPU, or make nodes of graphs? */
-static enum api_kind kind_of(const char *name)
-{
-	if ((strstr(name, "Launch") || strstr(name, "launch")) &&
-	    !strstr(name, "HostFunc"))
-		return API_LAUNCH;
-	return graph__kind_of(name);
-}
-
 unsigned int launch__enable(bool on)
 {
 	static const CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_RUNTIME_API,
@@ -300,13 +266,14 @@ unsigned int launch__enable(bool on)
 
 	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
 		/* Not up to the first that has no name: ids have gaps. */
-		for (uint32_t cbid = 1; cbid < MAX_CBIDS; cbid++) {
+		for (uint32_t cbid = 1; cbid < API_MAX_CBIDS; cbid++) {
 			const char *name = NULL;
 			enum api_kind kind;
 
 			if (cupti->cuptiGetCallbackName(domains[i], cbid, &name) || !name)
 				continue;
-			kind = kind_of(name);
+			kind = api_name__is_launch(name) ? API_LAUNCH
+							 : graph__kind_of(name);
 			if (kind == API_OTHER)
 				continue;
 			api_kinds[domains[i] == CUPTI_CB_DOMAIN_RUNTIME_API][cbid] = kind;

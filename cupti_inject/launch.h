@@ -58,6 +58,9 @@ void launch__emit(uint32_t api, uint64_t key);
 /* CUPTI's 32-bit correlation id, widened by what this process has launched. */
 uint64_t launch__widen(uint32_t correlation_id);
 
+/* The same of a launch, which others are widened by from here on. */
+uint64_t launch__note_correlation(uint32_t correlation_id);
+
 /* How many launches this process has made. */
 uint64_t launch__count(void);
 

@@ -303,6 +303,13 @@ out:
 	return record.name && record.file ? record.code : 0;
 }
 
+void log__api_call(struct log *log, struct gpu_log_api_call *call)
+{
+	pthread_mutex_lock(&log->mutex);
+	log__append(log, GPU_LOG_API_CALL, call, sizeof(*call));
+	pthread_mutex_unlock(&log->mutex);
+}
+
 void log__device(struct log *log, const char *name, struct gpu_log_device *device)
 {
 	pthread_mutex_lock(&log->mutex);

@@ -72,6 +72,9 @@ void log__api(struct log *log, uint32_t api, const char *name);
 uint32_t log__python_code(struct log *log, const char *name, const char *file,
 			  uint32_t first_line);
 
+/* A call of one; the rec member is filled in here. */
+void log__api_call(struct log *log, struct gpu_log_api_call *call);
+
 /* A device's facts; its rec and name members are filled in here. */
 void log__device(struct log *log, const char *name, struct gpu_log_device *device);
 

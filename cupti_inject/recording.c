@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "activity.h"
+#include "api_records.h"
 #include "cupti_table.h"
 #include "jit.h"
 #include "launch.h"
@@ -37,9 +38,26 @@ static atomic_bool is_switching;
 static atomic_bool has_failed;
 static atomic_bool has_been_on; /* there may be something to flush */
 
+static void tell_of_other(const char *holder)
+{
+	const char *open = *holder ? " (" : "", *close = *holder ? ")" : "";
+
+	if (config.is_api_probed)
+		log__message(process_log, GPU_LOG_WARNING,
+			     "another profiler%s%s%s has CUPTI in this process: the "
+			     "stacks of its launches are recorded, not what the GPU did",
+			     open, holder, close);
+	else
+		log__message(process_log, GPU_LOG_ERROR,
+			     "another profiler%s%s%s has CUPTI in this process, which "
+			     "has room for one: run without it, or with --probe api",
+			     open, holder, close);
+}
+
 /*
  * Only as CUPTI's subscriber may its buffers, too, become ours: whoever was there
- * first goes on as before. 0, or -EIO after a message to the user.
+ * first goes on as before. Without callbacks we need not stay it, and who comes later
+ * finds it free. 0, or -EIO after a message to the user.
  */
 static int subscribe(void)
 {
@@ -47,15 +65,20 @@ static int subscribe(void)
 	CUptiResult result;
 
 	result = launch__subscribe(&cupti, holder);
+	if (!result && config.is_api_probed)
+		launch__unsubscribe();
 	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		log__message(process_log, GPU_LOG_ERROR,
-			     "another profiler%s%s%s has CUPTI in this process, which "
-			     "has room for one: run without it",
-			     *holder ? " (" : "", holder, *holder ? ")" : "");
+		tell_of_other(holder);
 	else if (result)
 		log__message(process_log, GPU_LOG_ERROR, "%s: cuptiSubscribe failed: %s",
 			     cupti.path, cupti_table__error(&cupti, result));
 	return result ? -EIO : 0;
+}
+
+static void unsubscribe(void)
+{
+	if (!config.is_api_probed)
+		launch__unsubscribe();
 }
 
 /* The same */
@@ -88,7 +111,7 @@ static int start_cupti(void)
 		return err;
 	err = prepare_activity();
 	if (err)
-		launch__unsubscribe();
+		unsubscribe();
 	return err;
 }
 
@@ -160,6 +183,13 @@ void recording__warn(const char *fmt, ...)
 	log__message(process_log, GPU_LOG_WARNING, "%s", text);
 }
 
+/* How many launching functions CUPTI tells of, in the one way or the other */
+static unsigned int enable_launches(bool on)
+{
+	return config.is_api_probed ? api_records__enable(&cupti, process_log, on)
+				    : launch__enable(on);
+}
+
 /*
  * Callbacks are on for longer than activity is, so that each kernel has its launch: one
  * launch of a thread that is just then at it may have no kernel.
@@ -168,7 +198,7 @@ static void switch_on(void)
 {
 	CUptiResult result;
 
-	if (!launch__enable(true)) {
+	if (!enable_launches(true)) {
 		log__message(process_log, GPU_LOG_ERROR,
 			     "%s names no launch function that it reports", cupti.path);
 		atomic_store(&has_failed, true);
@@ -183,14 +213,14 @@ static void switch_on(void)
 		     "%s can't record kernels: %s (is it older than the driver's "
 		     "CUDA, or is profiling forbidden to this user?)",
 		     cupti.path, cupti_table__error(&cupti, result));
-	launch__enable(false);
+	enable_launches(false);
 	atomic_store(&has_failed, true);
 }
 
 static void switch_off(void)
 {
 	activity__disable();
-	launch__enable(false);
+	enable_launches(false);
 }
 
 static bool should_be_on(void)
@@ -256,7 +286,7 @@ void recording__close(void)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL);
 	if (atomic_load(&has_been_on))
 		activity__drain(MAX_CLOSE_WAIT_MS);
-	launch__unsubscribe();
+	unsubscribe();
 	python__end();
 	launch__end();
 	launch__close();

@@ -83,6 +83,27 @@ static int take_api(struct sidecar *sidecar, struct log_reader *from,
 	return 0;
 }
 
+static int take_api_call(struct sidecar *sidecar, struct log_reader *from,
+			 const struct gpu_log_record *record)
+{
+	const struct gpu_log_api_call *call = (const void *)record;
+	bool has_time = call->start_ns && call->end_ns >= call->start_ns;
+	struct sidecar_api_call *place;
+
+	place = TABLE_APPEND(sidecar->api_calls, sidecar->nr_api_calls);
+	if (!place)
+		return -ENOMEM;
+	*place = (struct sidecar_api_call){
+		.log = from->log,
+		.api = call->api,
+		.correlation_id = call->correlation_id,
+		.start_ns = has_time ? call->start_ns : 0,
+		.end_ns = has_time ? call->end_ns : 0,
+		.tid = call->tid,
+	};
+	return 0;
+}
+
 static int take_device(struct sidecar *sidecar, struct log_reader *from,
 		       const struct gpu_log_record *record)
 {
@@ -315,6 +336,7 @@ static const struct record_type log_types[] = {
 	[GPU_LOG_PROCESS] = {sizeof(struct gpu_log_process), take_process},
 	[GPU_LOG_STRING] = {sizeof(struct gpu_log_string), take_string},
 	[GPU_LOG_API] = {sizeof(struct gpu_log_api), take_api},
+	[GPU_LOG_API_CALL] = {sizeof(struct gpu_log_api_call), take_api_call},
 	[GPU_LOG_DEVICE] = {sizeof(struct gpu_log_device), take_device},
 	[GPU_LOG_SHAPE] = {sizeof(struct gpu_log_shape), take_shape},
 	[GPU_LOG_KERNEL] = {sizeof(struct gpu_log_kernel), take_kernel},

@@ -244,6 +244,7 @@ void sidecar__close(struct sidecar *sidecar)
 	for (size_t i = 0; i < sidecar->nr_pythons; i++)
 		free((char *)sidecar->pythons[i].name);
 	free(sidecar->pythons);
+	free(sidecar->api_calls);
 	free(sidecar->messages);
 	free(sidecar->graph_nodes);
 	free(sidecar->jits);

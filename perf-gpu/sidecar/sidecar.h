@@ -66,6 +66,14 @@ struct sidecar_api {
 	const char *name;
 };
 
+/* A call of a launching API function; one within another has the same correlation id. */
+struct sidecar_api_call {
+	uint32_t log, api;
+	uint64_t correlation_id;
+	uint64_t start_ns, end_ns; /* 0: unknown */
+	uint32_t tid; /* as its process sees it */
+};
+
 /* Where a graph's node comes from (gpu_log.h); in the order they were told. */
 struct sidecar_graph_node {
 	uint32_t log;
@@ -113,6 +121,8 @@ struct sidecar {
 	size_t nr_apis;
 	struct sidecar_python *pythons;
 	size_t nr_pythons;
+	struct sidecar_api_call *api_calls;
+	size_t nr_api_calls;
 	struct sidecar_message *messages;
 	size_t nr_messages;
 	struct sidecar_graph_node *graph_nodes;

@@ -177,6 +177,39 @@ TEST(every_record_is_read)
 	sidecar__close(sidecar);
 }
 
+TEST(calls_are_read_with_their_times)
+{
+	struct log_build build = {.session = SESSION, .log_id = LOG_A};
+	const struct gpu_log_api_call told[] = {
+		{.api = 3,
+		 .correlation_id = 1ull << 33,
+		 .start_ns = 5,
+		 .end_ns = 6,
+		 .tid = 7},
+		{.api = 4, .correlation_id = 8, .start_ns = 9, .end_ns = 8},
+		{.api = 4, .correlation_id = 9, .end_ns = 8},
+	};
+	struct sidecar *sidecar;
+
+	log_build__process(&build, 1, "a");
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		LOG_BUILD_ADD(&build, GPU_LOG_API_CALL, told[i]);
+	log_build__end_block(&build);
+	sidecar = read_whole(&build);
+
+	CHECK_EQ(sidecar->nr_api_calls, 3);
+	CHECK_EQ(sidecar->api_calls[0].log, 0);
+	CHECK_EQ(sidecar->api_calls[0].api, 3);
+	CHECK_EQ(sidecar->api_calls[0].correlation_id, 1ull << 33);
+	CHECK_EQ(sidecar->api_calls[0].start_ns, 5);
+	CHECK_EQ(sidecar->api_calls[0].end_ns, 6);
+	CHECK_EQ(sidecar->api_calls[0].tid, 7);
+	/* What ends before it starts, or never started, has no time. */
+	for (size_t i = 1; i < 3; i++)
+		CHECK(!sidecar->api_calls[i].start_ns && !sidecar->api_calls[i].end_ns);
+	sidecar__close(sidecar);
+}
+
 TEST(origins_of_graph_nodes_are_read_in_order)
 {
 	struct log_build build = {.session = SESSION, .log_id = LOG_A};
