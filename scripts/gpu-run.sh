@@ -31,7 +31,8 @@ skipped=77 # exit status of a step that can't be done here; its last line says w
 # name and time limit in seconds
 steps=(
 	"check 20" "two_streams 30" "truth_shared 60" "truth_static 60" "truth_stripped 60"
-	"truth_fp 60" "two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
+	"truth_fp 60" "graph_truth 60" "graph_truth_stripped 60"
+	"two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
 	"killed 30" "mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "jax 90"
 	"cupy 60" "bench 180"
 )
@@ -122,6 +123,22 @@ step_truth_stripped() {
 step_truth_fp() {
 	record_program truth_fp --call-graph fp -- "$workloads/truth_shared" -n 10000
 	check_recording truth_fp --lost-launches
+}
+
+# The counts are to be compared: what the program made, and what CUPTI told of.
+record_graph_truth() {
+	record_program "$1" -- "$workloads/$1"
+	sed -n '/^nodes/s/\t/ /gp' "$work/$1/launched.txt"
+	python3 tests/workloads/gpu_log.py --nodes "$work/$1/perf.data.gpu"
+	check_recording "$1"
+}
+
+step_graph_truth() {
+	record_graph_truth graph_truth
+}
+
+step_graph_truth_stripped() {
+	record_graph_truth graph_truth_stripped
 }
 
 # Stack copies are unwound by perf, which isn't here: only that all kernels are there.

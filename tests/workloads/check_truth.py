@@ -3,9 +3,10 @@
 """Compares a recording with what the recorded program says it launched.
 
 The program's output has a line a kernel, with tabs between the fields:
-    launched  LAUNCHES  KERNEL  [CALLER]
+    launched  LAUNCHES  KERNEL  [CALLER]  [MAKER]
 Every sample of KERNEL must have CALLER, if it is named, above it, and none of the other
-callers.
+callers. If MAKER is named, too, the kernel is a CUDA graph's, and it is so with MAKER
+below the frame [CUDA graph] and with CALLER above.
 There must be as many samples of it as launches, and the periods of all samples must
 add up to the time in the sidecar, to the nanosecond. (Kernels whose times CUPTI didn't
 know have no samples.)
@@ -22,6 +23,10 @@ import gpu_log  # noqa: E402
 
 # main 1234/1240 56.789: 2345 gpu-kernel:
 HEADER = re.compile(r"^\s*\S.*\s[\d.]+:\s+(\d+)\s+gpu-kernel:")
+
+
+# Between the frames of a graph's node and those of its launch
+JOINT = "[CUDA graph]"
 
 
 def samples(lines):
@@ -57,15 +62,17 @@ class Names:
 
 class Checker:
     def __init__(self, path):
-        self.launches, self.callers = {}, {}
+        self.launches, self.callers, self.makers = {}, {}, {}
         with open(path) as lines:
             for line in lines:
                 fields = line.rstrip("\n").split("\t")
                 if fields[0] == "launched":
                     self.launches[fields[2]] = int(fields[1])
                     self.callers[fields[2]] = fields[3] if len(fields) > 3 else None
+                    self.makers[fields[2]] = fields[4] if len(fields) > 4 else None
         self.kernel_names = Names(self.launches)
-        self.caller_names = Names(set(filter(None, self.callers.values())))
+        self.caller_names = Names(set(filter(None, [*self.callers.values(),
+                                                    *self.makers.values()])))
         self.seen = collections.Counter()
         self.total_ns = self.nr_samples = self.nr_wrong = self.nr_unattributed = 0
         self.nr_frames = 0
@@ -85,14 +92,22 @@ class Checker:
         if self.launches:
             self.seen[self.kernel_names.find(frames[0]) if frames else None] += 1
 
+    def callers_in(self, frames):
+        return {self.caller_names.find(frame) for frame in frames} - {None}
+
     def check_caller(self, frames):
         kernel = self.kernel_names.find(frames[0])
-        caller = self.callers.get(kernel)
-        above = {self.caller_names.find(frame) for frame in frames[1:]} - {None}
-        if not kernel or (caller and above != {caller}):
+        caller, maker = self.callers.get(kernel), self.makers.get(kernel)
+        above, is_right = frames[1:], True
+        if maker:
+            joints = [i for i, frame in enumerate(above) if JOINT in frame] or [0]
+            is_right = self.callers_in(above[:joints[0]]) == {maker} and len(joints) == 1
+            above = above[joints[0]:]
+        if not kernel or not is_right or (caller and self.callers_in(above) != {caller}):
             self.nr_wrong += 1
-            self.complain(f"{kernel or 'unknown kernel'} under {sorted(above) or 'no caller'}: "
-                          + " | ".join(frames[:12]))
+            self.complain(f"{kernel or 'unknown kernel'}, not by {caller}"
+                          + (f" and {maker}" if maker else "") + ": "
+                          + " | ".join(frames[:16]))
 
     def compare_counts(self, may_lack):
         for kernel, launches in self.launches.items():

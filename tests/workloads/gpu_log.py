@@ -12,6 +12,8 @@ where a program that ended in order has launches = samples + lost, and the kerne
 whose times are unknown are among kernels.
 With --processes, a line for each log:
     PID NAME KERNELS LAUNCHES fork|-
+With --nodes, how many nodes of graphs the logs tell of:
+    captured N  cloned N  updated N
 """
 import argparse
 import collections
@@ -23,6 +25,8 @@ import zlib
 MAGIC = 0x42555047
 BLOCK = struct.Struct("<IIIIQQ")  # magic crc32 payload_bytes version log_id session
 PROCESS, STRING, SHAPE, KERNEL, LOSS, MESSAGE, RECORDER, END = 1, 2, 6, 7, 8, 9, 10, 11
+GRAPH_NODE = 18
+NODE_CAPTURED, NODE_CLONED, NODE_UPDATED = 1, 2, 3
 LOSS_UNFINISHED = 4  # these have a kernel record
 
 Kernel = collections.namedtuple("Kernel", "log name correlation start_ns end_ns stream graph_node")
@@ -35,6 +39,7 @@ class GpuLog:
         self.nr_launches = collections.Counter()  # by log: as its process counted them
         self.logs = {}  # (pid, name, is forked)
         self.messages = []
+        self.nr_nodes = collections.Counter()  # by their origin
         self.recorder = None  # (nr_launches, nr_lost_ring, nr_lost_stack)
         self.strings, self.shapes = {}, {}
         with open(path, "rb") as f:
@@ -84,6 +89,8 @@ class GpuLog:
         elif kind == MESSAGE:
             severity, length = struct.unpack_from("<II", body)
             self.messages.append((severity, body[8:8 + length].decode(errors="replace")))
+        elif kind == GRAPH_NODE:
+            self.nr_nodes[struct.unpack_from("<I", body)[0]] += 1
         elif kind == RECORDER:
             self.recorder = struct.unpack_from("<IQQQ", body)[1:]
         elif kind == END:
@@ -110,6 +117,10 @@ class GpuLog:
                 f"unknown {len(self.kernels) - self.nr_timed()}  logs {len(self.logs)}  "
                 f"ids {min(ids)} {max(ids)}")
 
+    def nodes(self):
+        return (f"captured {self.nr_nodes[NODE_CAPTURED]}  "
+                f"cloned {self.nr_nodes[NODE_CLONED]}  updated {self.nr_nodes[NODE_UPDATED]}")
+
     def processes(self):
         nr_kernels = collections.Counter(kernel.log for kernel in self.kernels)
         for log, (pid, name, is_forked) in self.logs.items():
@@ -122,11 +133,15 @@ def main():
     parser.add_argument("--durations", action="store_true")
     parser.add_argument("--account", action="store_true")
     parser.add_argument("--processes", action="store_true")
+    parser.add_argument("--nodes", action="store_true")
     parser.add_argument("file")
     arguments = parser.parse_args()
     log = GpuLog(arguments.file)
     if arguments.account:
         print(log.account())
+        return
+    if arguments.nodes:
+        print(log.nodes())
         return
     if arguments.processes:
         print(*log.processes(), sep="\n")
