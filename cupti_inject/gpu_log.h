@@ -293,10 +293,11 @@ _Static_assert(sizeof(struct gpu_log_end) == 24, "on disk");
 /* The stack goes on, but could not be walked: always the outermost frame. */
 #define GPU_LOG_FRAME_TRUNCATED 2
 /*
- * A function of Python's: bits 16 to 55 are the id of its code, bits 0 to 15 the
- * line that is executed, counted from the line of its definition.
+ * A function of Python's: bits 16 to 55 are the id of its code (0: not known), bits 0
+ * to 15 the line that is executed, counted from the line of its definition.
  */
-#define GPU_LOG_FRAME_PYTHON 3
+#define GPU_LOG_FRAME_PYTHON  3
+#define GPU_LOG_FRAME_NO_LINE 0xffffu /* it is of none, or further down */
 
 /* A function of Python's, or what else is one code object: a module, a class body. */
 struct gpu_log_python_code {

@@ -33,7 +33,6 @@
 
 #define LINES_BITS   16
 #define INDEX_BITS   20
-#define MAX_LINES    ((1u << LINES_BITS) - 1)
 #define MAX_SIGHTING ((1u << (64 - LINES_BITS - INDEX_BITS)) - 1)
 
 #define MAX_NAME_BYTES 1024
@@ -302,11 +301,12 @@ static uint32_t find_line(const struct python_layout *layout,
 
 	table = bytes_of(layout, types->bytes, readable, facts->line_table, &nr_bytes);
 	if (!table)
-		return 0;
+		return GPU_LOG_FRAME_NO_LINE;
 	line = python_line__find(layout->line_format, table, nr_bytes, offset);
-	if (line < 0)
-		return 0;
-	return (uint32_t)line < MAX_LINES ? (uint32_t)line : MAX_LINES;
+	/* PYTHON_NO_LINE is negative, too. */
+	if (line < 0 || (uint32_t)line > GPU_LOG_FRAME_NO_LINE)
+		return GPU_LOG_FRAME_NO_LINE;
+	return (uint32_t)line;
 }
 
 static uint32_t line_of(const struct python_layout *layout,
@@ -322,7 +322,7 @@ static uint32_t line_of(const struct python_layout *layout,
 	if (offset < 0 || offset / 2 >= 1 << INDEX_BITS)
 		return find_line(layout, types, readable, facts, offset);
 	if (found >> LINES_BITS == key)
-		return found & MAX_LINES;
+		return found & GPU_LOG_FRAME_NO_LINE;
 	line = find_line(layout, types, readable, facts, offset);
 	atomic_store_explicit(place, key << LINES_BITS | line, memory_order_relaxed);
 	return line;

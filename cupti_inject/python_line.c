@@ -2,7 +2,7 @@
 #include "python_line.h"
 
 #define INSTRUCTION_BYTES 2
-#define NO_LINE		  (-128) /* in 3.10's tables */
+#define RANGE_NO_LINE	  (-128) /* in 3.10's tables */
 
 /* Sums of what a table says wrap around, rather than be undefined. */
 static int32_t add(int32_t line, int32_t delta)
@@ -32,13 +32,13 @@ static int32_t find_in_ranges(const uint8_t *table, size_t nr_bytes, int64_t off
 	for (size_t i = 0; i + 1 < nr_bytes; i += 2) {
 		int8_t delta = (int8_t)table[i + 1];
 
-		if (delta != NO_LINE)
+		if (delta != RANGE_NO_LINE)
 			line = add(line, delta);
 		end += table[i];
 		if (end > offset)
-			return delta == NO_LINE ? 0 : line;
+			return delta == RANGE_NO_LINE ? PYTHON_NO_LINE : line;
 	}
-	return 0;
+	return PYTHON_NO_LINE;
 }
 
 /* Entries of locations: what stands in bits 3 to 6 of their first byte */
@@ -80,9 +80,9 @@ static int32_t find_in_locations(const uint8_t *table, size_t nr_bytes, int64_t 
 			line = add(line, signed_varint(table, nr_bytes, i + 1));
 		end += ((table[i] & 7) + 1) * INSTRUCTION_BYTES;
 		if (end > offset)
-			return code == NO_LOCATION ? 0 : line;
+			return code == NO_LOCATION ? PYTHON_NO_LINE : line;
 	}
-	return 0;
+	return PYTHON_NO_LINE;
 }
 
 int32_t python_line__find(enum python_line_format format, const uint8_t *table,

@@ -26,8 +26,10 @@
  * @table, @nr_bytes: the line table
  * @offset: of the instruction, in bytes; negative: none is executed yet
  *
- * Return: lines, which may be negative; 0 as well if the instruction is of no line.
+ * Return: lines, which may be negative; 0 too before the first instruction;
+ * PYTHON_NO_LINE if the instruction is of none.
  */
+#define PYTHON_NO_LINE INT32_MIN
 int32_t python_line__find(enum python_line_format format, const uint8_t *table,
 			  size_t nr_bytes, int64_t offset);
 
