@@ -15,7 +15,7 @@ static const struct usage_option options[] = {
 	SOURCE_USAGE_GPU,
 	{'F', "fields", "list",
 	 "print these fields: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, "
-	 "dso; "
+	 "dso, srcline; "
 	 "or +<field>,-<field> on top of the default"},
 	SOURCE_USAGE_NAMES,
 	SOURCE_USAGE_KEEP_DRIVER_FRAMES,

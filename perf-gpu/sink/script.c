@@ -162,15 +162,29 @@ no_memory:
 	return 0;
 }
 
-static void script__print_named_frame(struct script_sink *script, const char *name)
+/* On a line of its own, and without folders, as perf has it */
+static void script__print_source_line(struct script_sink *script,
+				      const struct gpu_frame *frame)
 {
-	script__print(script, "\t%16" PRIx64, script__address_of(script, name));
+	const char *slash = strrchr(frame->file, '/');
+
+	script__print(script, "\n  ");
+	script__print_name(script, slash ? slash + 1 : frame->file);
+	script__print(script, ":%" PRIu32, frame->line);
+}
+
+static void script__print_named_frame(struct script_sink *script,
+				      const struct gpu_frame *frame)
+{
+	script__print(script, "\t%16" PRIx64, script__address_of(script, frame->name));
 	if (script->fields & SCRIPT_SYM) {
 		script__print(script, " ");
-		script__print_name(script, name);
+		script__print_name(script, frame->name);
 	}
 	if (script->fields & SCRIPT_DSO)
 		script__print(script, " ([GPU_Kernel])");
+	if (script->fields & SCRIPT_SRCLINE && frame->line)
+		script__print_source_line(script, frame);
 	script__print(script, "\n");
 }
 
@@ -272,7 +286,7 @@ static int script__sample(struct sink *sink, const struct gpu_sample *sample)
 			const struct gpu_frame *frame = &sample->frames[i];
 
 			if (frame->name)
-				script__print_named_frame(script, frame->name);
+				script__print_named_frame(script, frame);
 			else
 				script__print_code_frame(script, sample->pid, frame->ip);
 		}

@@ -20,7 +20,7 @@ static const struct {
 	{"comm", SCRIPT_COMM},	   {"pid", SCRIPT_PID},	  {"tid", SCRIPT_TID},
 	{"cpu", SCRIPT_CPU},	   {"time", SCRIPT_TIME}, {"period", SCRIPT_PERIOD},
 	{"event", SCRIPT_EVENT},   {"ip", SCRIPT_IP},	  {"sym", SCRIPT_SYM},
-	{"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},
+	{"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},	  {"srcline", SCRIPT_SRCLINE},
 };
 
 static int find_field(const char *name, unsigned int *ret)
@@ -32,7 +32,7 @@ static int find_field(const char *name, unsigned int *ret)
 		}
 	}
 	pr_err("-F: unknown field \"%s\": there are comm, pid, tid, cpu, time, period, "
-	       "event, ip, sym, symoff and dso",
+	       "event, ip, sym, symoff, dso and srcline",
 	       name);
 	return -EINVAL;
 }
@@ -44,8 +44,9 @@ static int check_fields(unsigned int fields)
 		pr_err("-F: symoff is printed behind sym: add sym");
 		return -EINVAL;
 	}
-	if (fields & (SCRIPT_SYM | SCRIPT_DSO) && !(fields & SCRIPT_IP)) {
-		pr_err("-F: sym, symoff and dso are printed behind ip: add ip");
+	if (fields & (SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE) &&
+	    !(fields & SCRIPT_IP)) {
+		pr_err("-F: sym, symoff, dso and srcline are printed behind ip: add ip");
 		return -EINVAL;
 	}
 	return 0;

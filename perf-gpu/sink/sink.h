@@ -104,6 +104,7 @@ enum script_field {
 	SCRIPT_SYM = 1 << 8,
 	SCRIPT_SYMOFF = 1 << 9,
 	SCRIPT_DSO = 1 << 10,
+	SCRIPT_SRCLINE = 1 << 11, /* of Python functions */
 };
 
 /* What perf script prints of the perf.data that inject makes. */
