@@ -22,7 +22,7 @@ static void name_frame(struct gpu_frame *frame, const struct sidecar *sidecar, i
 {
 	uint64_t value = frame->ip;
 	const struct sidecar_python *python = NULL;
-	uint32_t code = (uint32_t)(value >> 16);
+	uint32_t code = (uint32_t)(value >> 16), lines;
 
 	if (log >= 0)
 		python = sidecar__python(sidecar, (uint32_t)log, code);
@@ -30,8 +30,9 @@ static void name_frame(struct gpu_frame *frame, const struct sidecar *sidecar, i
 		.name = python ? python->name : UNKNOWN,
 		.file = python ? python->file : "",
 	};
-	if (python && python->first_line)
-		frame->line = python->first_line + (uint32_t)(value & 0xffff);
+	lines = (uint32_t)value & GPU_LOG_FRAME_NO_LINE;
+	if (python && python->first_line && lines != GPU_LOG_FRAME_NO_LINE)
+		frame->line = python->first_line + lines;
 }
 
 static const struct map *map_of(const struct machine *machine, uint32_t pid,
@@ -75,40 +76,78 @@ static bool is_interpreter(const struct machine *machine, uint32_t pid,
 	return !*name;
 }
 
+struct view {
+	struct stack *stack;
+	const struct machine *machine;
+	uint32_t pid;
+	bool has_walked; /* functions of Python's that the library has walked */
+};
+
+static bool view__is_interpreter(const struct view *view, size_t i)
+{
+	return i < view->stack->nr_frames &&
+	       is_interpreter(view->machine, view->pid, &view->stack->frames[i]);
+}
+
+static bool view__is_trampoline(const struct view *view, size_t i)
+{
+	return is_trampoline(view->machine, view->pid, &view->stack->frames[i]);
+}
+
+/*
+ * Up to where frames of the interpreter are left out; 0: nothing of Python's is there.
+ * The loop that executes the outermost function that was walked is part of it. In a
+ * stack that ends early, so is what leads to a function that isn't seen any more.
+ */
+static size_t view__python_end(const struct view *view)
+{
+	const struct stack *stack = view->stack;
+	size_t end = stack->nr_frames, last;
+
+	while (end && !is_walked(&stack->frames[end - 1]) &&
+	       !view__is_trampoline(view, end - 1))
+		end--;
+	if (!end)
+		return 0;
+	if (is_walked(&stack->frames[end - 1]) && view__is_interpreter(view, end))
+		end++;
+	last = end;
+	while (view__is_interpreter(view, last))
+		last++;
+	if (last + 1 == stack->nr_frames && stack->frames[last].name &&
+	    !strcmp(stack->frames[last].name, STACK_TRUNCATED))
+		return last;
+	return end;
+}
+
+static void view__leave_out_interpreter(struct view *view)
+{
+	struct stack *stack = view->stack;
+	size_t end = view__python_end(view), nr = 0;
+
+	for (size_t i = 0; i < stack->nr_frames; i++) {
+		if (i < end && (view__is_interpreter(view, i) ||
+				(view->has_walked && view__is_trampoline(view, i))))
+			continue;
+		stack->frames[nr++] = stack->frames[i];
+	}
+	stack->nr_frames = nr;
+}
+
 void python_stack__show(struct stack *stack, const struct sidecar *sidecar, int log,
 			const struct machine *machine, uint32_t pid,
 			bool keep_interpreter_frames)
 {
-	struct gpu_frame *frames = stack->frames;
-	size_t nr = 0, nr_python = 0; /* up to the outermost one of Python's */
-	bool is_walked_python = false;
+	struct view view = {.stack = stack, .machine = machine, .pid = pid};
 
 	for (size_t i = 0; i < stack->nr_frames; i++) {
-		bool is_python = false;
+		struct gpu_frame *frame = &stack->frames[i];
 
-		if (!frames[i].name &&
-		    GPU_LOG_FRAME_KIND(frames[i].ip) == GPU_LOG_FRAME_PYTHON) {
-			name_frame(&frames[i], sidecar, log);
-			is_walked_python = is_python = true;
-		} else if (!keep_interpreter_frames) {
-			is_python = is_trampoline(machine, pid, &frames[i]);
-		}
-		if (is_python)
-			nr_python = i + 1;
-	}
-	if (!nr_python || keep_interpreter_frames)
-		return;
-
-	/* Its loop, which executes the outermost function */
-	if (nr_python < stack->nr_frames && is_walked(&frames[nr_python - 1]) &&
-	    is_interpreter(machine, pid, &frames[nr_python]))
-		nr_python++;
-	for (size_t i = 0; i < stack->nr_frames; i++) {
-		if (i < nr_python &&
-		    (is_interpreter(machine, pid, &frames[i]) ||
-		     (is_walked_python && is_trampoline(machine, pid, &frames[i]))))
+		if (frame->name || GPU_LOG_FRAME_KIND(frame->ip) != GPU_LOG_FRAME_PYTHON)
 			continue;
-		frames[nr++] = frames[i];
+		name_frame(frame, sidecar, log);
+		view.has_walked = true;
 	}
-	stack->nr_frames = nr;
+	if (!keep_interpreter_frames)
+		view__leave_out_interpreter(&view);
 }

@@ -237,7 +237,7 @@ void stack__build(struct stack *ret, const struct machine *machine,
 			continue;
 		}
 		if (!chain__is_code(&chain, i)) {
-			stack__add(ret, "[truncated]", 0);
+			stack__add(ret, STACK_TRUNCATED, 0);
 			continue;
 		}
 		stack__add_code(ret, &chain, i);

@@ -35,6 +35,9 @@
 /* perf's own limit, and three frames that are no code */
 #define STACK_MAX_FRAMES (127 + 3)
 
+/* The name of a frame behind which there are others, which weren't walked */
+#define STACK_TRUNCATED "[truncated]"
+
 struct stack {
 	/* frames[0] is left for the kernel */
 	struct gpu_frame frames[STACK_MAX_FRAMES];
