@@ -1,0 +1,89 @@
+#!/bin/bash
+# Python's functions in the stacks: of every CPython here, by walking and by trampolines
+# time limit: 600 s
+. "$(dirname "$0")/lib.sh"
+need root bpf fake_cuda python3
+
+# One interpreter of each version, of those in the path and of pyenv's
+interpreters()
+{
+	local python
+
+	for python in python3 python3.{8..14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+		"$python" -c 'import ctypes, sys
+if (3, 8) <= sys.version_info[:2] <= (3, 14):
+    print("3.%d" % sys.version_info[1], sys.executable)' 2>/dev/null
+	done | sort -u -k 1,1 -V
+}
+
+# record_python WHAT PYTHON [RECORD_OPTION...] [-- PYTHON_OPTION...]: into perf.data, truth
+record_python()
+{
+	local what=$1 python=$2 options=()
+	shift 2
+
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	rm -f truth
+	run_fake check_status "$what: it runs" 0 "$PERF_GPU" record "${options[@]}" -- \
+		"$python" "$@" "$WORKLOADS_SOURCE/python_stacks.py" truth
+	expect_no_match "$what: nothing to warn of" "warning" "$(cat err)"
+}
+
+stacks()
+{
+	"$PERF_GPU" script -F ip,sym,dso,srcline "$@" 2>/dev/null
+}
+
+check_stacks()
+{
+	check "$1: every stack is Python's own" bash -c \
+		"python3 '$WORKLOADS_SOURCE/check_python_stacks.py' truth ${2:-} <stacks"
+}
+
+WORKLOADS_SOURCE=$TESTS/workloads
+mapfile -t found < <(interpreters)
+[ ${#found[@]} -gt 0 ] || fail "there is an interpreter"
+
+for entry in "${found[@]}"; do
+	version=${entry%% *} python=${entry#* }
+	record_python "$version" "$python"
+	stacks >stacks
+	check_stacks "$version"
+	expect "$version: no frame of the loop is left" 0 "$(grep -c _PyEval_EvalFrameDefault stacks)"
+	expect_match "$version: what starts the interpreter stays" 'Py_RunMain' "$(cat stacks)"
+	stacks --keep-interpreter-frames >kept
+	expect_match "$version: it can be kept" '_PyEval_EvalFrameDefault' "$(cat kept)"
+
+	record_python "$version -O" "$python" -- -O
+	stacks >stacks
+	check_stacks "$version -O"
+	if [ "${version#3.}" -ge 12 ]; then
+		record_python "$version by trampolines" "$python" --python=trampoline
+		stacks >stacks
+		check_stacks "$version by trampolines" --no-lines
+		expect "$version by trampolines: no frame of the loop is left" 0 \
+			"$(grep -c _PyEval_EvalFrameDefault stacks)"
+		record_python "$version by both" "$python" -- -X perf
+		stacks >stacks
+		check_stacks "$version by both"
+	fi
+done
+
+# --- what users see ---------------------------------------------------------------
+
+record_python "off" python3 --python=off
+expect "off: no function of Python's" 0 "$(stacks | grep -c 'py::')"
+expect_match "off: the interpreter instead" '_PyEval_EvalFrameDefault' "$(stacks)"
+check_status "an unknown way is refused" 129 "$PERF_GPU" record --python=guess -- true
+expect_match "and named" '--python takes walk, trampoline or off, not guess' "$(cat err)"
+
+record_python "stock perf" python3
+check_status "inject makes symbols of Python's functions" 0 "$PERF_GPU" inject -o injected.data
+if has perf; then
+	expect_match "which perf shows" 'py::from_callback\.<locals>\.compare:|py::compare:' \
+		"$(perf script -i injected.data -F ip,sym 2>/dev/null)"
+fi
