@@ -264,6 +264,33 @@ TEST(a_process_without_a_log_is_counted_and_no_launch)
 	close_fixture(&f);
 }
 
+TEST(a_node_of_a_graph_is_written_and_no_launch)
+{
+	struct ring_frames record = {
+		.launch = {.nr_frames = 1,
+			   .pid = 10,
+			   .event = {.log_id = 1,
+				     .correlation_id = 7,
+				     .api = LAUNCH_API_GRAPH_NODE | 3}},
+		.frames = {0x400100},
+	};
+	struct perfdata_sample sample;
+	struct launch_event launch;
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__frames(f.output, &record, BYTES_OF(1)), 0);
+	CHECK_EQ(output__counts(f.output).nr_launches, 0);
+	CHECK_EQ(output__counts(f.output).nr_processes, 0);
+	CHECK_EQ(output__counts(f.output).nr_broken, 0);
+	read_launch(&f, &sample);
+	memcpy(&launch, sample.raw, sizeof(launch));
+	CHECK_EQ(launch.api, LAUNCH_API_GRAPH_NODE | 3);
+	CHECK_EQ(launch.correlation_id, 7);
+	CHECK_EQ(sample.nr_ips, 2);
+	close_fixture(&f);
+}
+
 TEST(processes_are_counted_once)
 {
 	const struct ring_frames from = {.launch = {.pid = 10, .event = some_launch}};
