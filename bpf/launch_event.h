@@ -34,8 +34,10 @@
 
 struct launch_event {
 	/*
-	 * gpu_log_block.log_id of the process. 0, which doesn't get into perf.data: it
-	 * could not open its log, and correlation_id is the errno.
+	 * gpu_log_block.log_id of the process. 0 in the marker's ring, which doesn't get
+	 * into perf.data: it could not open its log, and correlation_id is the errno.
+	 * 0 in perf.data: a hit of a probe on the API, of which only thread and time are
+	 * known.
 	 */
 	LAUNCH_U64 log_id;
 	LAUNCH_U64 correlation_id; /* gpu_log_kernel.correlation_id */

@@ -45,6 +45,14 @@ static void print_summary(const struct source_stats *stats)
 {
 	struct format_buf count, time, percent;
 
+	if (!stats->nr_kernels && stats->nr_hits) {
+		pr_info("the stacks of %s launches were recorded, but no GPU records: "
+			"there "
+			"is nothing to weigh them by; perf report shows them in the "
+			"input",
+			format__count(stats->nr_hits, &count));
+		return;
+	}
 	if (!stats->nr_kernels) {
 		pr_info("no GPU kernels: none ran, or none was recorded");
 		source_stats__print_losses(stats);

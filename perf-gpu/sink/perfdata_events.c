@@ -103,7 +103,7 @@ int perfdata_events__add(struct perfdata_writer *writer, const struct sink_input
 		const struct perfdata_event_desc *event =
 			perfdata_reader__event(input->reader, i);
 
-		if (event != input->launch_event && !is_dummy(&event->attr))
+		if (!input->is_launch[i] && !is_dummy(&event->attr))
 			err = add_other_event(writer, event, &events);
 	}
 	if (err == -ENOMEM)

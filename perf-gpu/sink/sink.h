@@ -58,7 +58,8 @@ struct gpu_sample {
 /* What a sink may want to know before the first sample. */
 struct sink_input {
 	const struct perfdata_reader *reader;
-	const struct perfdata_event_desc *launch_event;
+	const bool *is_launch; /* one for each of the reader's events */
+	const struct perfdata_event_desc *launch_event; /* the first of those */
 	const struct sidecar *sidecar;
 	/* address spaces as of the record or sample at hand */
 	const struct machine *machine;

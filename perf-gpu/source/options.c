@@ -108,6 +108,12 @@ void source_stats__print_losses(const struct source_stats *stats)
 		pr_info("%s launches were lost while recording: their kernels have no "
 			"stack",
 			format__count(stats->nr_lost_launches, &count));
+	if (stats->nr_joined_hits)
+		pr_info("%s launches were joined with their GPU records by time",
+			format__count(stats->nr_joined_hits, &count));
+	if (stats->nr_hits > stats->nr_joined_hits)
+		pr_info("%s hits of probes are of no API call in the GPU records",
+			format__count(stats->nr_hits - stats->nr_joined_hits, &count));
 	if (stats->nr_truncated)
 		pr_info("the stacks of %s launches end early, in [truncated]",
 			format__count(stats->nr_truncated, &count));

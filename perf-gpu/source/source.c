@@ -21,6 +21,7 @@
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
 #include "source/kernel_names.h"
+#include "source/launches.h"
 #include "source/node_stacks.h"
 #include "source/python_stack.h"
 #include "source/stack.h"
@@ -50,7 +51,7 @@ struct source {
 	struct machine *machine;
 	struct jit_names *jit_names;
 	struct unwinder *unwinder; /* NULL: stacks are left as they are */
-	size_t launch_event; /* index in the reader */
+	struct launches *launches;
 	struct source_entry *entries;
 	size_t nr_entries, nr_allocated;
 	struct kernel_names names; /* of kernels */
@@ -63,33 +64,6 @@ static int source__no_memory(const struct source *source)
 {
 	pr_err("no memory to read %s", source->options->perfdata_path);
 	return -ENOMEM;
-}
-
-/* The launch event, which carries the recording's session. */
-static int source__find_launch_event(struct source *source)
-{
-	const char *path = source->options->perfdata_path;
-
-	for (size_t i = 0; i < perfdata_reader__nr_events(source->reader); i++) {
-		const struct perfdata_event_desc *event =
-			perfdata_reader__event(source->reader, i);
-
-		if (event->attr.type == PERF_TYPE_SOFTWARE &&
-		    event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
-		    event->attr.config1) {
-			source->launch_event = i;
-			return 0;
-		}
-		if (!strcmp(event->name, "gpu-kernel")) {
-			pr_err("%s is what inject makes: give it to perf report or perf "
-			       "script, "
-			       "and the perf.data it was made of to perf-gpu",
-			       path);
-			return -EINVAL;
-		}
-	}
-	pr_err("%s has no launches in it: it was not recorded by perf-gpu record", path);
-	return -EINVAL;
 }
 
 /* Which files the machine's were: symbols of others would be wrong. */
@@ -119,35 +93,28 @@ static int source__read_build_ids(struct source *source)
 static int source__open(struct source *source)
 {
 	const struct source_options *options = source->options;
-	const struct perfdata_event_desc *launch;
 	char *path = NULL;
+	const char *sidecar_path;
 	int err;
 
 	err = perfdata_reader__open(options->perfdata_path, &source->reader);
 	if (err)
 		return err;
-	err = source__find_launch_event(source);
+	err = launches__new(source->reader, options->perfdata_path, &source->launches);
 	if (err)
 		return err;
 
 	if (asprintf(&path, "%s.gpu", options->perfdata_path) < 0)
 		return source__no_memory(source);
-	err = sidecar__open(options->sidecar_path ? options->sidecar_path : path,
-			    &source->sidecar);
+	sidecar_path = options->sidecar_path ? options->sidecar_path : path;
+	err = sidecar__open(sidecar_path, &source->sidecar);
 	if (err)
 		goto out;
-	launch = perfdata_reader__event(source->reader, source->launch_event);
-	if (source->sidecar->session != launch->attr.config1) {
-		pr_err("%s is of another recording than %s (session %016llx, not "
-		       "%016llx): give "
-		       "the right one with -g",
-		       options->sidecar_path ? options->sidecar_path : path,
-		       options->perfdata_path,
-		       (unsigned long long)source->sidecar->session,
-		       (unsigned long long)launch->attr.config1);
-		err = -EINVAL;
+	err = launches__set_sidecar(source->launches, source->sidecar, sidecar_path);
+	if (err == -ENOMEM)
+		source__no_memory(source);
+	if (err)
 		goto out;
-	}
 	if (join__new(source->sidecar, &source->join) ||
 	    jit_names__new(source->sidecar, &source->jit_names) ||
 	    node_stacks__new(source->sidecar, options->graph_stacks,
@@ -157,8 +124,8 @@ static int source__open(struct source *source)
 	else
 		err = source__read_build_ids(source);
 	if (!err && options->unwind)
-		err = unwinder__new(source->reader, launch, source->machine,
-				    &source->unwinder);
+		err = unwinder__new(source->reader, launches__event(source->launches),
+				    source->machine, &source->unwinder);
 out:
 	free(path);
 	return err;
@@ -181,27 +148,6 @@ static int source__add_entry(struct source *source, uint64_t time_ns, uint64_t w
 	return 0;
 }
 
-/* What a launch sample says, or -EINVAL. */
-static int source__parse_launch(const struct source *source,
-				const struct perf_event_header *record,
-				struct perfdata_sample *ret_sample,
-				struct launch_event *ret_launch)
-{
-	const struct perfdata_event_desc *event =
-		perfdata_reader__event(source->reader, source->launch_event);
-	struct perfdata_sample sample;
-	int err;
-
-	err = perfdata_sample__parse(&event->attr, record, &sample);
-	if (err)
-		return err;
-	if (sample.raw_bytes < sizeof(*ret_launch))
-		return -EINVAL;
-	memcpy(ret_launch, sample.raw, sizeof(*ret_launch));
-	*ret_sample = sample;
-	return 0;
-}
-
 /* Note a sample; sets *RET_TIME. 1: to be fed, 0: not, -errno: broken. */
 static int source__note_sample(struct source *source,
 			       const struct perf_event_header *record,
@@ -209,27 +155,22 @@ static int source__note_sample(struct source *source,
 {
 	int event = perfdata_reader__find_event(source->reader, record);
 	struct perfdata_sample sample;
-	struct launch_event launch;
 	int err;
 
 	if (event < 0)
 		return event;
-	if ((size_t)event == source->launch_event) {
-		err = source__parse_launch(source, record, &sample, &launch);
-		if (err)
-			return err;
-		if (!(launch.api & GPU_LOG_API_GRAPH_NODE))
-			join__announce(source->join, launch.log_id,
-				       launch.correlation_id);
-	} else {
-		if (!source->sink->wants_other_events)
-			return 0;
-		err = perfdata_sample__parse(
-			&perfdata_reader__event(source->reader, (size_t)event)->attr,
-			record, &sample);
-		if (err)
-			return err;
+	if (launches__events(source->launches)[event]) {
+		err = launches__note(source->launches, record, (size_t)event,
+				     source->join, ret_time_ns);
+		return err ? err : 1;
 	}
+	if (!source->sink->wants_other_events)
+		return 0;
+	err = perfdata_sample__parse(
+		&perfdata_reader__event(source->reader, (size_t)event)->attr, record,
+		&sample);
+	if (err)
+		return err;
 	*ret_time_ns = sample.time_ns;
 	return 1;
 }
@@ -294,6 +235,7 @@ static int source__note_kernels(struct source *source)
 	size_t cursor = 0;
 	int err;
 
+	launches__settle(source->launches, source->join);
 	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
 		source->stats.nr_kernels++;
 		sum__add(&source->stats.kernels_ns, duration_ns(&sidecar->kernels[i]));
@@ -327,21 +269,23 @@ static void add_unattributed(struct stack *stack)
 }
 
 /* The stack of a sample; its frames end in [unattributed] if the program isn't in it. */
-static void source__build_stack(struct source *source, const struct perfdata_sample *from,
-				const struct launch_event *launch)
+static void source__build_stack(struct source *source, const struct launch *launch)
 {
+	const struct perfdata_sample *from = &launch->sample;
 	struct stack_launch stack = {
 		.pid = from->pid,
 		.time_ns = from->time_ns,
 		.ips = from->ips,
 		.nr_ips = from->nr_ips,
 		.jit_names = source->jit_names,
-		.log = join__find_log(source->join, launch->log_id),
+		.log = join__find_log(source->join, launch->event.log_id),
+		.is_hit = launch->is_hit,
 	};
 
 	if (stack.log >= 0)
-		stack.api = sidecar__api_name(source->sidecar, (uint32_t)stack.log,
-					      launch->api & ~GPU_LOG_API_GRAPH_NODE);
+		stack.api =
+			sidecar__api_name(source->sidecar, (uint32_t)stack.log,
+					  launch->event.api & ~GPU_LOG_API_GRAPH_NODE);
 	stack__build(&source->stack, source->machine, &stack,
 		     source->options->keep_driver_frames);
 	python_stack__show(&source->stack, source->sidecar, stack.log, source->machine,
@@ -400,59 +344,61 @@ static bool is_truncated(const struct perfdata_sample *sample)
 }
 
 /* Build the stack of a sample, and keep it if nodes of graphs were made there. */
-static int source__take_stack(struct source *source, struct perfdata_sample *from,
-			      const struct launch_event *launch, bool is_needed)
+static int source__take_stack(struct source *source, struct launch *launch,
+			      bool is_needed)
 {
-	int log = join__find_log(source->join, launch->log_id);
+	const struct launch_event *event = &launch->event;
+	int log = join__find_log(source->join, event->log_id);
 	ssize_t maker = -ENOENT;
 
 	if (log >= 0)
-		maker = node_stacks__wants(source->node_stacks, (uint32_t)log,
-					   launch->api, launch->correlation_id);
+		maker = node_stacks__wants(source->node_stacks, (uint32_t)log, event->api,
+					   event->correlation_id);
 	if (!is_needed && maker < 0)
 		return 0;
-	if (source->unwinder && unwinder__walk(source->unwinder, from))
+	if (source->unwinder && unwinder__walk(source->unwinder, &launch->sample))
 		return source__no_memory(source);
-	source->stats.nr_truncated += is_truncated(from);
-	source__build_stack(source, from, launch);
+	source->stats.nr_truncated += is_truncated(&launch->sample);
+	source__build_stack(source, launch);
 	if (maker >= 0 && node_stacks__add(source->node_stacks, maker, &source->stack,
-					   source->machine, from->pid))
+					   source->machine, launch->sample.pid))
 		return source__no_memory(source);
 	return 0;
 }
 
 static int source__feed_launch(struct source *source,
-			       const struct perf_event_header *record)
+			       const struct perf_event_header *record, size_t event)
 {
 	const struct sidecar_kernel *kernels;
 	struct source_stats *stats = &source->stats;
-	struct perfdata_sample from;
-	struct launch_event launch;
 	struct gpu_sample sample;
 	size_t nr_kernels = 0;
+	struct launch launch;
 	int err;
 
-	err = source__parse_launch(source, record, &from, &launch);
+	err = launches__read(source->launches, record, event, &launch);
 	if (err)
 		return err;
-	if (!(launch.api & GPU_LOG_API_GRAPH_NODE)) {
+	if (!(launch.event.api & GPU_LOG_API_GRAPH_NODE)) {
 		stats->nr_launches++;
-		nr_kernels = join__launch(source->join, launch.log_id,
-					  launch.correlation_id, &kernels);
+		stats->nr_hits += launch.is_hit;
+		stats->nr_joined_hits += launch.is_hit && launch.event.log_id;
+		nr_kernels = join__launch(source->join, launch.event.log_id,
+					  launch.event.correlation_id, &kernels);
 		if (!nr_kernels)
 			stats->nr_launches_without_kernel++;
 	}
-	err = source__take_stack(source, &from, &launch, nr_kernels);
+	err = source__take_stack(source, &launch, nr_kernels);
 	if (err)
 		return err;
 
 	sample = (struct gpu_sample){
-		.time_ns = from.time_ns,
-		.pid = from.pid,
-		.tid = from.tid,
-		.cpu = from.cpu,
-		.user_state = from.user_state,
-		.user_state_bytes = from.user_state_bytes,
+		.time_ns = launch.sample.time_ns,
+		.pid = launch.sample.pid,
+		.tid = launch.sample.tid,
+		.cpu = launch.sample.cpu,
+		.user_state = launch.sample.user_state,
+		.user_state_bytes = launch.sample.user_state_bytes,
 	};
 	for (size_t i = 0; i < nr_kernels; i++) {
 		err = source__feed_kernel(source, &kernels[i], &sample);
@@ -481,6 +427,7 @@ static int source__feed_rest(struct source *source, const struct sidecar_kernel 
 static int source__feed_entry(struct source *source, const struct source_entry *entry)
 {
 	const struct perf_event_header *record;
+	size_t event;
 	int err;
 
 	if (entry->where & KERNEL_ENTRY)
@@ -488,10 +435,11 @@ static int source__feed_entry(struct source *source, const struct source_entry *
 			source, &source->sidecar->kernels[entry->where & ~KERNEL_ENTRY]);
 
 	record = perfdata_reader__at(source->reader, entry->where);
-	if (record->type == PERF_RECORD_SAMPLE &&
-	    (size_t)perfdata_reader__find_event(source->reader, record) ==
-		    source->launch_event)
-		return source__feed_launch(source, record);
+	if (record->type == PERF_RECORD_SAMPLE) {
+		event = (size_t)perfdata_reader__find_event(source->reader, record);
+		if (launches__events(source->launches)[event])
+			return source__feed_launch(source, record, event);
+	}
 
 	err = machine__process(source->machine, record);
 	if (err == -EINVAL) {
@@ -528,8 +476,8 @@ static int source__feed(struct source *source)
 {
 	const struct sink_input input = {
 		.reader = source->reader,
-		.launch_event =
-			perfdata_reader__event(source->reader, source->launch_event),
+		.is_launch = launches__events(source->launches),
+		.launch_event = launches__event(source->launches),
 		.sidecar = source->sidecar,
 		.machine = source->machine,
 		.is_unwound = source->unwinder,
@@ -572,6 +520,7 @@ static void source__close(struct source *source)
 	free(source->entries);
 	unwinder__delete(source->unwinder);
 	machine__delete(source->machine);
+	launches__delete(source->launches);
 	join__delete(source->join);
 	sidecar__close(source->sidecar);
 	perfdata_reader__close(source->reader);

@@ -27,6 +27,8 @@ struct source_options {
 /* What became of everything: printed by inject, added up by tests. */
 struct source_stats {
 	uint64_t nr_launches; /* launch samples read */
+	/* of them, hits of probes on the API, and those that a call was found for */
+	uint64_t nr_hits, nr_joined_hits;
 	/* not an error: the GPU record is lost, or the graph was empty */
 	uint64_t nr_launches_without_kernel;
 	uint64_t nr_kernels, kernels_ns; /* all kernels of the sidecar */

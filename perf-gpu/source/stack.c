@@ -82,6 +82,8 @@ static bool chain__is_code(const struct chain *chain, size_t i)
 /* Within the calling instruction, which is what has the caller's symbol and line. */
 static uint64_t chain__ip(const struct chain *chain, size_t i)
 {
+	if (!i && chain->launch->is_hit)
+		return chain->ips[i];
 	return chain->ips[i] ? chain->ips[i] - 1 : 0;
 }
 
@@ -93,7 +95,7 @@ static const struct map *chain__map(const struct chain *chain, size_t i)
 /*
  * Where the program's own frames begin behind a static runtime, which I is the
  * first frame of. If the program is stripped, the one frame that is surely the
- * runtime's, CUPTI's caller, is all that is passed.
+ * runtime's, the caller of CUPTI or the driver, is all that is passed.
  */
 static size_t chain__skip_static_runtime(const struct chain *chain, size_t i,
 					 const char *api)
@@ -134,7 +136,7 @@ static bool chain__is_stub(const struct chain *chain, size_t i)
 /* The first frame that is the program's own. */
 static size_t chain__find_program(const struct chain *chain, const char *api)
 {
-	bool has_cupti = false, has_runtime = false;
+	bool has_callee = false, has_runtime = false; /* of a runtime; a runtime */
 	size_t i;
 
 	for (i = 0; i < chain->nr; i++) {
@@ -142,12 +144,12 @@ static size_t chain__find_program(const struct chain *chain, const char *api)
 
 		if (owner == OWNER_PROGRAM)
 			break;
-		has_cupti |= owner == OWNER_CUPTI;
+		has_callee |= owner == OWNER_CUPTI || owner == OWNER_DRIVER;
 		has_runtime |= owner == OWNER_RUNTIME;
 	}
 	if (i < chain->nr && !chain__is_code(chain, i))
 		return i;
-	if (i < chain->nr && has_cupti && !has_runtime && api && has_prefix(api, "cuda"))
+	if (i < chain->nr && has_callee && !has_runtime && api && has_prefix(api, "cuda"))
 		i = chain__skip_static_runtime(chain, i, api);
 	if (i && i < chain->nr && chain__is_stub(chain, i))
 		i++;

@@ -56,6 +56,7 @@ struct stack_launch {
 		*api; /* name of the API function, NULL: not known; kept by reference */
 	struct jit_names *jit_names; /* NULL: none */
 	int log; /* whose names; negative: not known */
+	bool is_hit; /* the first address is no return address, but a probe's */
 };
 
 /**

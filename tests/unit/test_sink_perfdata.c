@@ -182,7 +182,8 @@ static void add_other_sample(struct fixture *fixture, uint64_t period)
 static void feed_sink(struct fixture *fixture, bool keep_other)
 {
 	const struct perf_event_header *record;
-	struct sink_input input = {0};
+	static const bool is_launch[8] = {true};
+	struct sink_input input = {.is_launch = is_launch};
 	uint64_t cursor = 0;
 
 	CHECK_EQ(perfdata_writer__commit(fixture->writer), 0);

@@ -121,6 +121,34 @@ TEST(a_driver_call_has_no_runtime_frame)
 	machine__delete(machine);
 }
 
+/* There the innermost frame is the driver's, at the very address of the probe. */
+TEST(a_hit_of_a_probe_is_no_return_address)
+{
+	const uint64_t ips[] = {PERF_CONTEXT_USER, DRIVER, PROGRAM + 8, PROGRAM + 16};
+	struct machine *machine = new_machine();
+	struct stack_launch launch = {.pid = PID,
+				      .ips = ips,
+				      .nr_ips = 4,
+				      .api = "cuLaunchKernel",
+				      .is_hit = true};
+	struct stack stack;
+
+	stack__build(&stack, machine, &launch, false);
+	CHECK_EQ(stack.nr_frames, 4);
+	CHECK_STR(stack.frames[1].name, "cuLaunchKernel");
+	CHECK_EQ(stack.frames[2].ip, PROGRAM + 7);
+	stack__build(&stack, machine, &launch, true);
+	CHECK_EQ(stack.nr_frames, 5);
+	CHECK_EQ(stack.frames[1].ip, DRIVER);
+	CHECK_EQ(stack.frames[3].ip, PROGRAM + 7);
+	/* A static runtime's frame is between the driver and the program. */
+	launch.api = "cudaLaunchKernel";
+	stack__build(&stack, machine, &launch, false);
+	CHECK_EQ(stack.nr_frames, 3);
+	CHECK_EQ(stack.frames[2].ip, PROGRAM + 15);
+	machine__delete(machine);
+}
+
 TEST(driver_code_further_out_is_kept)
 {
 	struct machine *machine = new_machine();
