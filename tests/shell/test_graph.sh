@@ -24,7 +24,7 @@ by_script()
 }
 by_inject_and_perf()
 {
-	"$PERF_GPU" inject && perf script -i perf.gpu.data 2>perf.err | truth_of &&
+	"$PERF_GPU" inject "$@" && perf script -i perf.gpu.data 2>perf.err | truth_of &&
 		[ ! -s perf.err ]
 }
 account()
@@ -98,10 +98,15 @@ check_status "another word is refused" 129 "$PERF_GPU" script --graph-stacks=oth
 perf report -i perf.gpu.data --stdio --no-children -g caller 2>/dev/null >report.txt
 expect_match "perf report goes through [CUDA graph]" '^ +\[CUDA graph\]$' "$(cat report.txt)"
 
-# perf walks the copied stack, which is the launch's.
-check "--call-graph dwarf: is recorded" record graph_truth --call-graph dwarf,2048
-expect "--call-graph dwarf: stacks are those of launches" "$all 0 $graph $direct 0 0 0" \
-	"$(frames both)"
+# Copied stacks can be joined once they are unwound; perf walks that of the launch.
+check "--call-graph dwarf: is recorded" record graph_truth --call-graph dwarf,4096
+check "--call-graph dwarf: perf-gpu script has 0 wrong stacks" by_script
+check "--call-graph dwarf: inject --unwind and perf script have 0 wrong stacks" \
+	by_inject_and_perf --unwind
+"$PERF_GPU" inject 2>/dev/null
+perf script -i perf.gpu.data >script.txt 2>/dev/null
+expect "--call-graph dwarf: inject leaves perf the stacks of launches" "$graph 0" \
+	"$(grep -c ' cudaGraphLaunch.*\[GPU_Kernel\])$' script.txt) $(grep -c 'CUDA graph' script.txt)"
 
 # A recording from before nodes were told of
 for fixture in "$TESTS"/data/h200/*/perf.data; do
