@@ -16,6 +16,7 @@
 #ifndef PERF_GPU_INJECT_PYTHON_LAYOUT_H
 #define PERF_GPU_INJECT_PYTHON_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,12 @@ struct python_layout {
 	uint16_t ascii_bytes; /* the head of an ASCII string */
 	uint16_t compact_bytes; /* the head of another string */
 };
+
+/* Does each run of the loop have something of a known address on the C stack? */
+static inline bool python_layout__has_addresses(const struct python_layout *layout)
+{
+	return layout->group_end == PYTHON_SHIM_FRAME || layout->thread.cframe;
+}
 
 /**
  * python_layout__of - the layout of a version
