@@ -261,6 +261,31 @@ TEST(write_errors_are_returned)
 	close(pipe_fds[1]);
 }
 
+TEST(lines_of_python_functions_are_behind_their_frames)
+{
+	static const struct gpu_frame python[] = {
+		{.name = "k"},
+		{.name = "py::f:/src/a.py", .file = "/src/a.py", .line = 12},
+		{.name = "py::g:<string>", .file = "<string>", .line = 1},
+		{.name = "py::h:/src/a.py", .file = "/src/a.py"},
+	};
+	struct gpu_sample sample = new_sample();
+	char *text;
+
+	sample.frames = python;
+	sample.nr_frames = sizeof(python) / sizeof(*python);
+	text = print(SCRIPT_IP | SCRIPT_SYM | SCRIPT_SRCLINE, "worker", &sample, 1);
+	CHECK_STR(text, "\n"
+			"\t 100000000001020 k\n"
+			"\t 100000000001060 py::f:/src/a.py\n"
+			"  a.py:12\n"
+			"\t 1000000000010a0 py::g:<string>\n"
+			"  <string>:1\n"
+			"\t 1000000000010e0 py::h:/src/a.py\n"
+			"\n");
+	free(text);
+}
+
 static void check_fields(const char *text, int expected_err, unsigned int expected)
 {
 	unsigned int fields = SCRIPT_COMM | SCRIPT_IP | SCRIPT_SYM;
@@ -284,6 +309,8 @@ TEST(signs_change_the_default)
 	check_fields("+cpu,-comm,+time", 0,
 		     SCRIPT_IP | SCRIPT_SYM | SCRIPT_CPU | SCRIPT_TIME);
 	check_fields("-ip", 0, SCRIPT_COMM | SCRIPT_SYM);
+	check_fields("+srcline", 0,
+		     SCRIPT_COMM | SCRIPT_IP | SCRIPT_SYM | SCRIPT_SRCLINE);
 }
 
 TEST(wrong_fields_are_refused)
@@ -299,4 +326,5 @@ TEST(wrong_fields_are_refused)
 	check_fields("+", -EINVAL, 0);
 	check_fields("ip,symoff", -EINVAL, 0);
 	check_fields("comm,sym", -EINVAL, 0);
+	check_fields("comm,srcline", -EINVAL, 0);
 }

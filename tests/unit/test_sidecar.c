@@ -527,6 +527,43 @@ TEST(undefined_string_ends_the_log)
 	expect_broken(&build);
 }
 
+TEST(python_functions_are_found_by_log_and_id)
+{
+	struct gpu_log_python_code code = {.code = 1, .first_line = 7},
+				   broken[] = {
+					   {.code = 2},
+					   {.code = 1, .name = 99},
+					   {.code = 1, .file = 99},
+					   {.code = 0},
+				   };
+	struct log_build build = small_log();
+	const struct sidecar_python *python;
+	struct sidecar *sidecar;
+
+	code.name = log_build__string(&build, "A.f");
+	code.file = log_build__string(&build, "/a.py");
+	LOG_BUILD_ADD(&build, GPU_LOG_PYTHON_CODE, code);
+	code = (struct gpu_log_python_code){.code = 2};
+	LOG_BUILD_ADD(&build, GPU_LOG_PYTHON_CODE, code);
+	log_build__end_block(&build);
+	sidecar = read_whole(&build);
+	python = sidecar__python(sidecar, 0, 1);
+	CHECK(python);
+	CHECK_STR(python->name, "py::A.f:/a.py");
+	CHECK_STR(python->file, "/a.py");
+	CHECK_EQ(python->first_line, 7);
+	CHECK_STR(sidecar__python(sidecar, 0, 2)->name, "py:::");
+	CHECK(!sidecar__python(sidecar, 0, 3));
+	CHECK(!sidecar__python(sidecar, 1, 1));
+	sidecar__close(sidecar);
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+		build = small_log();
+		LOG_BUILD_ADD(&build, GPU_LOG_PYTHON_CODE, broken[i]);
+		expect_broken(&build);
+	}
+}
+
 TEST(id_out_of_order_ends_the_log)
 {
 	struct gpu_log_shape shape = {.shape = 3}, none = {.shape = 0};
