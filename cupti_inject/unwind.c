@@ -185,18 +185,24 @@ static enum step walk__step_by_chain(struct walk *walk, const struct place *from
 static inline enum step walk__step(struct walk *walk, const struct place *from,
 				   struct place *to)
 {
+	enum step step;
+	bool is_end = false;
+
 	if (from->rule.kind == FRAME_END)
 		return STEP_END;
 	if (from->rule.kind == FRAME_TABLE && walk__follow_table(walk, from, to)) {
-		if (!to->ip)
-			return STEP_END;
-		walk__find_rule(walk, to);
-		if (is_code(to))
-			return STEP_MADE;
+		is_end = !to->ip;
+		if (!is_end) {
+			walk__find_rule(walk, to);
+			if (is_code(to))
+				return STEP_MADE;
+		}
 	}
 	if (walk->needs_all_registers && !walk->has_all_registers)
 		return STEP_LOST;
-	return walk__step_by_chain(walk, from, to);
+	/* libunwind's guess at code without tables may be a word that just is 0. */
+	step = walk__step_by_chain(walk, from, to);
+	return is_end && step == STEP_LOST ? STEP_END : step;
 }
 
 /* ---- the walk ---- */
