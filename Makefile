@@ -128,8 +128,10 @@ BPF_SRCS    := $(wildcard bpf/*.bpf.c)
 UNIT_SRCS   := $(wildcard tests/unit/test_*.c)
 FUZZ_SRCS   := $(wildcard tests/fuzz/fuzz_*.c)
 
-# check looks for CUPTI as the injected library does: by the same code
-PERF_OBJS   := $(PERF_SRCS:%.c=$(O)/obj/%.o) $(O)/obj/cupti_inject/cupti_table.o
+# check looks for CUPTI as the injected library does, and record reads what JIT
+# compilers write: by the same code
+PERF_OBJS   := $(PERF_SRCS:%.c=$(O)/obj/%.o) \
+	       $(addprefix $(O)/obj/cupti_inject/,cupti_table.o jit_file.o)
 INJECT_OBJS := $(INJECT_SRCS:%.c=$(O)/obj/%.o)
 SKELETONS   := $(BPF_SRCS:bpf/%.bpf.c=$(O)/bpf/%.skel.h)
 # What tests are linked with: everything below the commands

@@ -52,6 +52,30 @@ void build_ids__add(struct build_ids *ids, const char *path)
 		free(copy);
 }
 
+struct search {
+	const char *end;
+	const char *found;
+};
+
+static void look_at(const void *node, VISIT visit, void *closure)
+{
+	const char *path = *(const char *const *)node;
+	struct search *search = closure;
+	size_t length = strlen(path), end_length = strlen(search->end);
+
+	if ((visit == leaf || visit == postorder) && length >= end_length &&
+	    !strcmp(path + length - end_length, search->end))
+		search->found = path;
+}
+
+const char *build_ids__find(const struct build_ids *ids, const char *end)
+{
+	struct search search = {.end = end};
+
+	twalk_r(ids->paths, look_at, &search);
+	return search.found;
+}
+
 /* Return: bytes written to @ret, 0 if there is no build id. */
 static size_t read_build_id(const char *path, uint8_t *ret)
 {

@@ -18,6 +18,9 @@ int build_ids__new(struct build_ids **ret); /* 0 or -ENOMEM */
  */
 void build_ids__add(struct build_ids *ids, const char *path);
 
+/* The path, of those that were added, that ends in @end ("/name"); NULL: none. */
+const char *build_ids__find(const struct build_ids *ids, const char *end);
+
 /**
  * build_ids__read - read the files, as they are now
  * @table: gets an entry for each, as HEADER_BUILD_ID has them, and tells whether

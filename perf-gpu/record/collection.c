@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/log_file.h"
@@ -21,6 +22,7 @@ struct collection {
 	uint64_t session;
 	struct collection_counts counts;
 	struct log_scan scan;
+	struct jit_logs jit_logs;
 };
 
 int collection__open(const char *path, uint64_t session, struct collection **ret)
@@ -74,6 +76,26 @@ static int write_whole(struct collection *collection, const void *data, size_t b
 	return 0;
 }
 
+/* Of the log that was copied last */
+static int note_log(struct collection *collection, const struct log_file *file,
+		    uint64_t log_id)
+{
+	const struct log_scan *scan = &collection->scan;
+	struct jit_log log = {
+		.log_id = log_id,
+		.start_ns = scan->start_ns,
+		.pid = scan->pid,
+		.is_ended = !scan->is_unended_log,
+		.perf_map_bytes = scan->perf_map_bytes,
+	};
+	struct stat st;
+
+	if (fstat(file->fd, &st))
+		return 0;
+	log.uid = st.st_uid;
+	return jit_logs__add(&collection->jit_logs, &log);
+}
+
 /* Return: 0, or -errno, printed, if the sidecar can't be made. */
 static int copy_blocks(struct collection *collection, struct log_file *file,
 		       const char *name, const struct launch_counts *launches)
@@ -100,6 +122,8 @@ static int copy_blocks(struct collection *collection, struct log_file *file,
 		collection->counts.nr_logs++;
 	else if (!got)
 		collection->counts.nr_empty_logs++;
+	if (!is_empty && note_log(collection, file, log_id))
+		got = -ENOMEM;
 	if (got == -ENOMEM) {
 		pr_err("no memory to read the GPU log %s", name);
 		return got;
@@ -133,6 +157,57 @@ int collection__add_spool(struct collection *collection, const struct spool *spo
 		log_file__close(&file);
 	}
 	spool_names__release(&logs);
+	return err;
+}
+
+/* Whose pieces come next */
+struct jit_block {
+	struct collection *collection;
+	uint64_t log_id;
+};
+
+/* A block for each: their number is small, and they are large. */
+static int write_piece(void *ctx, const struct gpu_log_jit *piece, const void *deflated)
+{
+	struct jit_block *of = ctx;
+	struct {
+		struct gpu_log_block header;
+		struct gpu_log_jit piece;
+		unsigned char data[UINT16_MAX];
+	} block;
+	size_t size = (sizeof(*piece) + piece->nr_deflated_bytes + 7) & ~(size_t)7;
+
+	memset(&block, 0, sizeof(block.header) + size);
+	block.piece = *piece;
+	block.piece.rec.type = GPU_LOG_JIT;
+	block.piece.rec.size = (uint16_t)size;
+	memcpy(block.data, deflated, piece->nr_deflated_bytes);
+	block.header = (struct gpu_log_block){
+		.magic = GPU_LOG_MAGIC,
+		.payload_bytes = (uint32_t)size,
+		.version = GPU_LOG_VERSION,
+		.log_id = of->log_id,
+		.session = of->collection->session,
+	};
+	block.header.crc32 = gpu_log_block__crc32(&block.header);
+	return write_whole(of->collection, &block, sizeof(block.header) + size);
+}
+
+int collection__add_jit_names(struct collection *collection,
+			      const struct clock_pair *clock,
+			      const struct build_ids *mapped)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < collection->jit_logs.nr && !err; i++) {
+		struct jit_block of = {
+			.collection = collection,
+			.log_id = collection->jit_logs.logs[i].log_id,
+		};
+
+		err = jit_rescue__read(&collection->jit_logs, i, clock, mapped,
+				       write_piece, &of);
+	}
 	return err;
 }
 
@@ -193,5 +268,6 @@ void collection__close(struct collection *collection)
 	if (collection->temporary[0])
 		unlink(collection->temporary);
 	log_scan__release(&collection->scan);
+	jit_logs__release(&collection->jit_logs);
 	free(collection);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "gpu_log.h"
+#include "record/jit_rescue.h"
 #include "record/launch_counts.h"
 #include "record/log_scan.h"
 #include "record/spool.h"
@@ -43,6 +44,17 @@ int collection__open(const char *path, uint64_t session, struct collection **ret
  */
 int collection__add_spool(struct collection *collection, const struct spool *spool,
 			  const struct launch_counts *launches);
+
+/**
+ * collection__add_jit_names - add what processes could not put into their logs any more
+ * @clock, @mapped: as in record/jit_rescue.h
+ *
+ * Call it behind collection__add_spool(). Return: 0 or a negative errno, printed, if
+ * the sidecar can't be written.
+ */
+int collection__add_jit_names(struct collection *collection,
+			      const struct clock_pair *clock,
+			      const struct build_ids *mapped);
 
 /* Append the recorder's block; fills in @recorder->rec. 0 or -errno, printed. */
 int collection__add_recorder(struct collection *collection,

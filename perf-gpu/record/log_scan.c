@@ -12,6 +12,8 @@
 void log_scan__begin_log(struct log_scan *scan)
 {
 	scan->pid = 0;
+	scan->start_ns = 0;
+	scan->perf_map_bytes = 0;
 	scan->nr_launches_of_log = 0;
 	scan->is_unended_log = false;
 	memset(scan->comm, 0, sizeof(scan->comm));
@@ -92,6 +94,7 @@ static int scan_record(struct log_scan *scan, const struct gpu_log_record *recor
 		if (!scan->pid)
 			set_unended(scan, true);
 		scan->pid = process->pid;
+		scan->start_ns = process->start_ns;
 		memcpy(scan->comm, process->comm, sizeof(scan->comm));
 		scan->comm[sizeof(scan->comm) - 1] = '\0';
 		return 0;
@@ -114,6 +117,17 @@ static int scan_record(struct log_scan *scan, const struct gpu_log_record *recor
 		/* An unfinished kernel has a record, without times. */
 		if (loss->kind != GPU_LOG_LOSS_UNFINISHED)
 			sum__add(&scan->nr_dropped, loss->nr_records);
+		return 0;
+	}
+	case GPU_LOG_JIT: {
+		const struct gpu_log_jit *jit = any;
+
+		if (record->size < sizeof(*jit))
+			return -EINVAL;
+		if (jit->kind == GPU_LOG_JIT_PERF_MAP) {
+			scan->perf_map_bytes = jit->offset;
+			sum__add(&scan->perf_map_bytes, jit->nr_bytes);
+		}
 		return 0;
 	}
 	case GPU_LOG_END:

@@ -37,7 +37,9 @@ struct log_scan {
 	/* of the log that is read */
 	uint32_t pid;
 	char comm[16];
+	uint64_t start_ns;
 	uint64_t nr_launches_of_log;
+	uint64_t perf_map_bytes; /* how much of the process's perf map it has */
 	bool is_unended_log; /* counted in nr_unended */
 };
 

@@ -293,6 +293,11 @@ const struct launch_counts *output__launch_counts(const struct output *output)
 	return &output->launch_counts;
 }
 
+const struct build_ids *output__mapped_files(const struct output *output)
+{
+	return output->build_ids;
+}
+
 static int set_build_ids(struct output *output)
 {
 	struct perfdata_buffer table = {0};

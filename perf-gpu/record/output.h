@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/build_ids.h"
 #include "record/events.h"
 #include "record/features.h"
 #include "record/launch_counts.h"
@@ -69,6 +70,9 @@ struct output_counts output__counts(const struct output *output);
 
 /* How many samples there are of each log; as long as the output. */
 const struct launch_counts *output__launch_counts(const struct output *output);
+
+/* The files that were mapped; valid as long as the output. */
+const struct build_ids *output__mapped_files(const struct output *output);
 
 /**
  * output__commit - give the file its name

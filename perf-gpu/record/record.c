@@ -231,6 +231,9 @@ static int collect(struct recording *rec, struct collection *collection,
 
 	err = collection__add_spool(collection, &rec->spool,
 				    output__launch_counts(rec->output));
+	if (!err)
+		err = collection__add_jit_names(collection, &rec->clock,
+						output__mapped_files(rec->output));
 	if (err)
 		return err;
 	summary->output = output__counts(rec->output);
