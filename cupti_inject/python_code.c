@@ -20,11 +20,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "python_line.h"
-#include "python_string.h"
 
 /* PyTorch's training step of a test had 300 codes, and imports of it run 20,000. */
 #define NR_CODES  8192
@@ -37,10 +35,6 @@
 
 #define MAX_NAME_BYTES 1024
 #define MAX_FILE_BYTES 4096
-/* Of a text that CPython has no hash of */
-#define MAX_HASHED_BYTES 256
-/* Two bytes for each instruction of the largest code would be less. */
-#define MAX_TABLE_BYTES (64u << 20)
 
 /* See intern.c */
 #define GOLDEN 0x9e3779b97f4a7c15u
@@ -78,115 +72,98 @@ void python_code__begin(struct log *log)
 	atomic_fetch_add(&recording, 1);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * GOLDEN;
-	return hash ^ hash >> 29;
-}
+/* ---- what a code is known by ---- */
 
-static uint64_t word_at(uintptr_t address)
+static uint64_t word_at(const void *address)
 {
 	uint64_t word;
 
-	memcpy(&word, (const void *)address, sizeof(word));
+	memcpy(&word, address, sizeof(word));
 	return word;
 }
 
-static int32_t int_at(uintptr_t address)
+static uint64_t pointer_at(uintptr_t code, uint16_t offset)
 {
-	int32_t value;
+	return word_at((const void *)(code + offset));
+}
 
-	memcpy(&value, (const void *)address, sizeof(value));
+static uint32_t int_at(uintptr_t code, uint16_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const void *)(code + offset), sizeof(value));
 	return value;
 }
 
-/* Bytes of an object of that type, in readable memory; NULL if it is none. */
-static const uint8_t *bytes_of(const struct python_layout *layout, uintptr_t type,
-			       struct readable *readable, uintptr_t object,
-			       size_t *ret_nr_bytes)
+/*
+ * Up to 32 bytes as they are; of more the first 8 and the last 24. Multiplied each by a
+ * number of its own, so that a CPU can do it all at once.
+ */
+static uint64_t sample_bytes(const unsigned char *data, size_t nr_bytes)
 {
-	/* The length, and a hash */
-	uintptr_t data = object + layout->object_bytes + 2 * sizeof(int64_t);
-	uint64_t nr_bytes;
+	uint64_t sum = nr_bytes * GOLDEN, word = 0;
 
-	if (object % sizeof(void *) ||
-	    !readable__check(readable, object, data - object) ||
-	    word_at(object + layout->object_type) != type)
-		return NULL;
-	nr_bytes = word_at(object + layout->object_bytes);
-	if (nr_bytes > MAX_TABLE_BYTES || !readable__check(readable, data, nr_bytes))
-		return NULL;
-	*ret_nr_bytes = nr_bytes;
-	return (const uint8_t *)data;
+	if (nr_bytes < sizeof(word)) {
+		memcpy(&word, data, nr_bytes);
+		return (sum ^ word) * GOLDEN;
+	}
+	sum += word_at(data) * 0xbf58476d1ce4e5b9u;
+	data += nr_bytes;
+	sum ^= word_at(data - 8) * 0x94d049bb133111ebu;
+	if (nr_bytes >= 16)
+		sum += word_at(data - 16) * 0xd6e8feb86659fd93u;
+	if (nr_bytes >= 24)
+		sum ^= word_at(data - 24) * 0xff51afd7ed558ccdu;
+	return sum;
 }
 
-/* CPython's hash of a string, or one of ours. 0 if it isn't readable. */
-static uint64_t string_content(const struct python_layout *layout,
-			       const struct python_types *types,
-			       struct readable *readable, uintptr_t address)
+/* CPython's hash of a string, or some of it. 0 if it isn't readable. */
+static uint64_t string_content(const struct python_reader *reader, uintptr_t address)
 {
 	struct python_string string;
-	uint64_t hash;
-	size_t nr_bytes;
 
-	if (python_string__read(layout, types->string, readable, address, &string))
+	if (python_string__read(reader, address, &string))
 		return 0;
-	if (python_string__hash(layout, address) != PYTHON_STRING_NO_HASH)
-		return (uint64_t)python_string__hash(layout, address);
-	nr_bytes = string.length * string.kind;
-	if (nr_bytes > MAX_HASHED_BYTES)
-		nr_bytes = MAX_HASHED_BYTES;
-	hash = string.length;
-	for (size_t i = 0; i < nr_bytes; i += sizeof(uint64_t)) {
-		size_t nr =
-			nr_bytes - i < sizeof(uint64_t) ? nr_bytes - i : sizeof(uint64_t);
-		uint64_t word = 0;
-
-		memcpy(&word, (const char *)string.data + i, nr);
-		hash = mix(hash, word);
-	}
-	return hash;
+	if (string.hash != PYTHON_STRING_NO_HASH)
+		return (uint64_t)string.hash;
+	return sample_bytes(string.data, string.length * string.kind);
 }
 
 /*
  * Code that is made where other code was freed has its strings where that had them,
  * more often than not, as in a loop around exec(). Where it has no version, what it
- * says is looked at: texts, and the line table's length and end.
+ * says is looked at: texts, and the line table.
  */
-static uint64_t content_of(const struct python_layout *layout,
-			   const struct python_types *types, struct readable *readable,
+static uint64_t content_of(const struct python_reader *reader,
 			   const struct code_facts *facts)
 {
-	uint64_t hash = string_content(layout, types, readable, facts->name);
 	const uint8_t *table;
 	size_t nr_bytes;
+	uint64_t content;
 
-	hash = mix(hash, string_content(layout, types, readable, facts->file));
-	table = bytes_of(layout, types->bytes, readable, facts->line_table, &nr_bytes);
-	if (!table)
-		return hash;
-	hash = mix(hash, nr_bytes);
-	if (nr_bytes >= sizeof(uint64_t))
-		hash = mix(hash, word_at((uintptr_t)table + nr_bytes - sizeof(uint64_t)));
-	return hash;
+	content = string_content(reader, facts->name) * 3 +
+		  string_content(reader, facts->file) * 5;
+	table = python_bytes__read(reader, facts->line_table, &nr_bytes);
+	return table ? content + sample_bytes(table, nr_bytes) : content;
 }
 
-static bool facts_of(const struct python_layout *layout, const struct python_types *types,
-		     struct readable *readable, uintptr_t code, struct code_facts *ret)
+static bool facts_of(const struct python_reader *reader, uintptr_t code,
+		     struct code_facts *ret)
 {
+	const struct python_layout *layout = reader->layout;
+
 	if (code % sizeof(void *) ||
-	    !readable__check(readable, code, layout->code.bytes) ||
-	    word_at(code + layout->object_type) != types->code)
+	    !readable__check(&reader->readable, code, layout->code.bytes) ||
+	    pointer_at(code, layout->object_type) != reader->types->code)
 		return false;
 	ret->code = code;
-	ret->name = word_at(code + layout->code.name);
-	ret->file = word_at(code + layout->code.file);
-	ret->line_table = word_at(code + layout->code.line_table);
-	ret->first_line = int_at(code + layout->code.first_line);
-	ret->version =
-		layout->code.version ? (uint32_t)int_at(code + layout->code.version) : 0;
+	ret->name = pointer_at(code, layout->code.name);
+	ret->file = pointer_at(code, layout->code.file);
+	ret->line_table = pointer_at(code, layout->code.line_table);
+	ret->first_line = (int32_t)int_at(code, layout->code.first_line);
+	ret->version = layout->code.version ? int_at(code, layout->code.version) : 0;
 	ret->recording = atomic_load_explicit(&recording, memory_order_acquire);
-	ret->content = ret->version ? 0 : content_of(layout, types, readable, ret);
+	ret->content = ret->version ? 0 : content_of(reader, ret);
 	return true;
 }
 
@@ -197,6 +174,8 @@ static bool is_same(const struct code_facts *a, const struct code_facts *b)
 	       a->version == b->version && a->recording == b->recording &&
 	       a->content == b->content;
 }
+
+/* ---- the table of codes ---- */
 
 static struct code *codes_from(uintptr_t code)
 {
@@ -243,30 +222,28 @@ static struct code *choose_place(uintptr_t code)
 }
 
 /* The id that a code has in the log; 0 if there is none to be had. */
-static uint32_t tell_code(const struct python_layout *layout,
-			  const struct python_types *types, struct readable *readable,
+static uint32_t tell_code(const struct python_reader *reader,
 			  const struct code_facts *facts)
 {
 	uint32_t first_line = facts->first_line > 0 ? (uint32_t)facts->first_line : 0;
 	struct python_string name, file;
 
-	if (python_string__read(layout, types->string, readable, facts->name, &name) ||
-	    python_string__read(layout, types->string, readable, facts->file, &file))
+	if (python_string__read(reader, facts->name, &name) ||
+	    python_string__read(reader, facts->file, &file))
 		return 0;
 	python_string__copy(&name, name_text, sizeof(name_text));
 	python_string__copy(&file, file_text, sizeof(file_text));
 	return log__python_code(atomic_load(&code_log), name_text, file_text, first_line);
 }
 
-static void add_code(const struct python_layout *layout, const struct python_types *types,
-		     struct readable *readable, const struct code_facts *facts,
+static void add_code(const struct python_reader *reader, const struct code_facts *facts,
 		     uint32_t *ret_id, uint32_t *ret_sighting)
 {
 	struct code *place;
 	uint32_t id;
 
 	pthread_mutex_lock(&mutex);
-	id = tell_code(layout, types, readable, facts);
+	id = tell_code(reader, facts);
 	if (++nr_sightings > MAX_SIGHTING)
 		nr_sightings = 1;
 	if (id) {
@@ -283,6 +260,8 @@ static void add_code(const struct python_layout *layout, const struct python_typ
 	pthread_mutex_unlock(&mutex);
 }
 
+/* ---- lines ---- */
+
 static int64_t offset_of(const struct python_layout *layout, uintptr_t code,
 			 uint64_t instruction)
 {
@@ -291,26 +270,24 @@ static int64_t offset_of(const struct python_layout *layout, uintptr_t code,
 	return (int64_t)(instruction - (code + layout->code.instructions));
 }
 
-static uint32_t find_line(const struct python_layout *layout,
-			  const struct python_types *types, struct readable *readable,
+static uint32_t find_line(const struct python_reader *reader,
 			  const struct code_facts *facts, int64_t offset)
 {
 	const uint8_t *table;
 	size_t nr_bytes;
 	int32_t line;
 
-	table = bytes_of(layout, types->bytes, readable, facts->line_table, &nr_bytes);
+	table = python_bytes__read(reader, facts->line_table, &nr_bytes);
 	if (!table)
 		return GPU_LOG_FRAME_NO_LINE;
-	line = python_line__find(layout->line_format, table, nr_bytes, offset);
+	line = python_line__find(reader->layout->line_format, table, nr_bytes, offset);
 	/* PYTHON_NO_LINE is negative, too. */
 	if (line < 0 || (uint32_t)line > GPU_LOG_FRAME_NO_LINE)
 		return GPU_LOG_FRAME_NO_LINE;
 	return (uint32_t)line;
 }
 
-static uint32_t line_of(const struct python_layout *layout,
-			const struct python_types *types, struct readable *readable,
+static uint32_t line_of(const struct python_reader *reader,
 			const struct code_facts *facts, uint32_t sighting, int64_t offset)
 {
 	uint64_t key = (uint64_t)sighting << INDEX_BITS | (uint64_t)offset / 2;
@@ -320,27 +297,26 @@ static uint32_t line_of(const struct python_layout *layout,
 
 	/* In a free-threaded interpreter, instructions may be in a copy of the thread's. */
 	if (offset < 0 || offset / 2 >= 1 << INDEX_BITS)
-		return find_line(layout, types, readable, facts, offset);
+		return find_line(reader, facts, offset);
 	if (found >> LINES_BITS == key)
 		return found & GPU_LOG_FRAME_NO_LINE;
-	line = find_line(layout, types, readable, facts, offset);
+	line = find_line(reader, facts, offset);
 	atomic_store_explicit(place, key << LINES_BITS | line, memory_order_relaxed);
 	return line;
 }
 
-bool python_code__frame(const struct python_layout *layout,
-			const struct python_types *types, struct readable *readable,
-			uintptr_t code, uint64_t instruction, uint64_t *ret)
+bool python_code__frame(const struct python_reader *reader, uintptr_t code,
+			uint64_t instruction, uint64_t *ret)
 {
 	struct code_facts facts;
 	uint32_t id, sighting, line;
 
-	if (!facts_of(layout, types, readable, code, &facts))
+	if (!facts_of(reader, code, &facts))
 		return false;
 	if (!find_code(&facts, &id, &sighting))
-		add_code(layout, types, readable, &facts, &id, &sighting);
-	line = line_of(layout, types, readable, &facts, sighting,
-		       offset_of(layout, code, instruction));
+		add_code(reader, &facts, &id, &sighting);
+	line = line_of(reader, &facts, sighting,
+		       offset_of(reader->layout, code, instruction));
 	*ret = (uint64_t)GPU_LOG_FRAME_PYTHON << 56 | (uint64_t)id << 16 | line;
 	return true;
 }

@@ -18,13 +18,7 @@
 #include <stdint.h>
 
 #include "log.h"
-#include "python_layout.h"
-#include "readable.h"
-
-/* What objects of an interpreter are told apart by: addresses of its types */
-struct python_types {
-	uintptr_t code, string, bytes;
-};
+#include "python_string.h"
 
 /* A recording begins, whose log gets the names from here on. */
 void python_code__begin(struct log *log);
@@ -38,8 +32,7 @@ void python_code__begin(struct log *log);
  *
  * Return: false if @code is no code object.
  */
-bool python_code__frame(const struct python_layout *layout,
-			const struct python_types *types, struct readable *readable,
-			uintptr_t code, uint64_t instruction, uint64_t *ret);
+bool python_code__frame(const struct python_reader *reader, uintptr_t code,
+			uint64_t instruction, uint64_t *ret);
 
 #endif

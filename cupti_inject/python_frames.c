@@ -9,9 +9,7 @@
 #define MAX_STEPS (4 * PYTHON_MAX_FRAMES)
 
 struct walk {
-	const struct python_layout *layout;
-	const struct python_types *types;
-	struct readable readable;
+	struct python_reader reader;
 	uintptr_t cframe; /* of the run that we are in; 0: none */
 	size_t group_start; /* in ret->frames */
 	struct python_frames *ret;
@@ -32,14 +30,14 @@ static uintptr_t walk__pointer(struct walk *walk, uintptr_t address)
 	uintptr_t pointer;
 
 	if (address % sizeof(void *) ||
-	    !readable__check(&walk->readable, address, sizeof(pointer)))
+	    !readable__check(&walk->reader.readable, address, sizeof(pointer)))
 		return 0;
 	return pointer_at(address);
 }
 
 static uintptr_t walk__first_frame(struct walk *walk, uintptr_t thread)
 {
-	const struct python_layout *layout = walk->layout;
+	const struct python_layout *layout = walk->reader.layout;
 
 	if (layout->thread.cframe)
 		walk->cframe = walk__pointer(walk, thread + layout->thread.cframe);
@@ -66,8 +64,8 @@ static uintptr_t walk__leave_cframe(struct walk *walk)
 	uintptr_t cframe = walk->cframe;
 
 	if (cframe)
-		walk->cframe =
-			walk__pointer(walk, cframe + walk->layout->cframe.previous);
+		walk->cframe = walk__pointer(
+			walk, cframe + walk->reader.layout->cframe.previous);
 	return cframe;
 }
 
@@ -88,13 +86,12 @@ static uint64_t instruction_of(const struct python_layout *layout, uintptr_t fra
 /* False if there is no room for it. */
 static bool walk__add(struct walk *walk, uintptr_t frame)
 {
-	const struct python_layout *layout = walk->layout;
+	const struct python_layout *layout = walk->reader.layout;
 	struct python_frames *ret = walk->ret;
 	uint64_t value;
 
 	/* What has no code is none of the program's; what is garbage has none either. */
-	if (!python_code__frame(layout, walk->types, &walk->readable,
-				pointer_at(frame + layout->frame.code),
+	if (!python_code__frame(&walk->reader, pointer_at(frame + layout->frame.code),
 				instruction_of(layout, frame), &value))
 		return true;
 	if (ret->nr == PYTHON_MAX_FRAMES) {
@@ -113,7 +110,7 @@ static uint8_t byte_at(uintptr_t address)
 /* False if it was the last one that there is room for. */
 static bool walk__take(struct walk *walk, uintptr_t frame)
 {
-	const struct python_layout *layout = walk->layout;
+	const struct python_layout *layout = walk->reader.layout;
 
 	switch (layout->group_end) {
 	case PYTHON_SHIM_FRAME:
@@ -139,7 +136,12 @@ void python_frames__walk(const struct python_layout *layout,
 			 const struct python_types *types, uintptr_t thread,
 			 struct python_frames *ret)
 {
-	struct walk walk = {.layout = layout, .types = types, .ret = ret};
+	struct walk walk = {
+		.reader = {.layout = layout,
+			   .types = types,
+			   .readable = readable__begin()},
+		.ret = ret,
+	};
 	uintptr_t frame;
 
 	ret->nr = 0;
@@ -147,7 +149,7 @@ void python_frames__walk(const struct python_layout *layout,
 	ret->is_cut = false;
 	frame = walk__first_frame(&walk, thread);
 	for (int i = 0; frame && i < MAX_STEPS; i++) {
-		if (!readable__check(&walk.readable, frame, layout->frame.bytes) ||
+		if (!readable__check(&walk.reader.readable, frame, layout->frame.bytes) ||
 		    !walk__take(&walk, frame))
 			break;
 		frame = pointer_at(frame + layout->frame.previous);

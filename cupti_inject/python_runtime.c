@@ -55,7 +55,7 @@ static int runtime__find_loop(struct python_runtime *runtime, void *handle)
 static const void *debug_offsets(void *handle)
 {
 	const void *offsets = dlsym(handle, "_PyRuntime");
-	struct readable readable = {};
+	struct readable readable = readable__begin();
 
 	return readable__check(&readable, (uintptr_t)offsets, PYTHON_DEBUG_OFFSETS_BYTES)
 		       ? offsets

@@ -13,14 +13,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer than any name or path; a length that isn't is none */
+/* Longer than any name, path or line table; a length that isn't is none */
 #define MAX_LENGTH	 (1u << 20)
+#define MAX_BYTES	 (64u << 20)
 #define GIL_OBJECT_BYTES 16
-
-int64_t python_string__hash(const struct python_layout *layout, uintptr_t string)
-{
-	return *(const int64_t *)(string + layout->object_bytes + sizeof(int64_t));
-}
 
 /* Bytes of the character, or 0 if SIZE has no room for it. */
 static size_t put_utf8(uint32_t c, char *ret, size_t size)
@@ -64,33 +60,49 @@ static uint32_t character(const void *data, unsigned int kind, size_t i)
 	}
 }
 
-int python_string__read(const struct python_layout *layout, uintptr_t type,
-			struct readable *readable, uintptr_t string,
+/* A word of an object, in readable memory and aligned */
+static uint64_t word_at(uintptr_t address)
+{
+	uint64_t word;
+
+	memcpy(&word, (const void *)address, sizeof(word));
+	return word;
+}
+
+static bool is_object(const struct python_reader *reader, uintptr_t address,
+		      uintptr_t type, size_t head_bytes)
+{
+	return !(address % sizeof(void *)) &&
+	       readable__check(&reader->readable, address, head_bytes) &&
+	       word_at(address + reader->layout->object_type) == type;
+}
+
+int python_string__read(const struct python_reader *reader, uintptr_t address,
 			struct python_string *ret)
 {
+	const struct python_layout *layout = reader->layout;
 	unsigned int kind;
+	uint64_t length;
 	uintptr_t data;
 	uint32_t state;
-	int64_t length;
 
-	if (string % sizeof(void *) ||
-	    !readable__check(readable, string, layout->ascii_bytes) ||
-	    *(const uintptr_t *)(string + layout->object_type) != type)
+	if (!is_object(reader, address, reader->types->string, layout->ascii_bytes))
 		return -EINVAL;
-	length = *(const int64_t *)(string + layout->object_bytes);
-	state = *(const uint32_t *)(string + layout->object_bytes + 2 * sizeof(int64_t));
+	length = word_at(address + layout->object_bytes);
+	state = (uint32_t)word_at(address + layout->object_bytes + 16);
 	state >>= layout->minor >= 14 && layout->object_bytes > GIL_OBJECT_BYTES ? 8 : 2;
 	kind = state & 7;
-	if (length < 0 || length > MAX_LENGTH || (kind != 1 && kind != 2 && kind != 4) ||
+	if (length > MAX_LENGTH || (kind != 1 && kind != 2 && kind != 4) ||
 	    !(state & 1 << 3))
 		return -EINVAL;
-	data = string + (state & 1 << 4 ? layout->ascii_bytes : layout->compact_bytes);
-	if (!readable__check(readable, data, (size_t)length * kind))
+	data = address + (state & 1 << 4 ? layout->ascii_bytes : layout->compact_bytes);
+	if (!readable__check(&reader->readable, data, length * kind))
 		return -EINVAL;
 	*ret = (struct python_string){
 		.data = (const void *)data,
-		.length = (size_t)length,
+		.length = length,
 		.kind = kind,
+		.hash = (int64_t)word_at(address + layout->object_bytes + 8),
 	};
 	return 0;
 }
@@ -106,4 +118,21 @@ void python_string__copy(const struct python_string *string, char *ret, size_t s
 			break;
 	}
 	ret[nr] = '\0';
+}
+
+const uint8_t *python_bytes__read(const struct python_reader *reader, uintptr_t address,
+				  size_t *ret_nr_bytes)
+{
+	/* The length, and a hash */
+	const size_t head_bytes = reader->layout->object_bytes + 16;
+	uint64_t nr_bytes;
+
+	if (!is_object(reader, address, reader->types->bytes, head_bytes))
+		return NULL;
+	nr_bytes = word_at(address + reader->layout->object_bytes);
+	if (nr_bytes > MAX_BYTES ||
+	    !readable__check(&reader->readable, address + head_bytes, nr_bytes))
+		return NULL;
+	*ret_nr_bytes = nr_bytes;
+	return (const uint8_t *)(address + head_bytes);
 }

@@ -358,10 +358,10 @@ TEST(another_recording_has_other_ids)
 static const char *copied(struct image *image, uintptr_t string, size_t size)
 {
 	static char text[256];
-	struct readable readable = {};
+	const struct python_reader reader = {&image->layout, &types, readable__begin()};
 	struct python_string read;
 
-	if (python_string__read(&image->layout, types.string, &readable, string, &read))
+	if (python_string__read(&reader, string, &read))
 		return NULL;
 	python_string__copy(&read, text, size);
 	return text;
@@ -416,7 +416,7 @@ TEST(what_is_no_string_is_refused)
 
 static bool is_readable(uintptr_t address, size_t nr_bytes)
 {
-	struct readable readable = {};
+	struct readable readable = readable__begin();
 
 	return readable__check(&readable, address, nr_bytes);
 }
