@@ -2,6 +2,7 @@
 /* perf-gpu record: run a command; perf.data and perf.data.gpu of its GPU work. */
 #include "builtin.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "util/log.h"
 #include "util/usage.h"
 
-enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON };
+enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON, OPT_CONTROL };
 
 static const struct usage_option options[] = {
 	{'o', "output", "file", "write to <file> (perf.data), and to <file>.gpu"},
@@ -23,6 +24,11 @@ static const struct usage_option options[] = {
 	 "how Python's functions get into stacks: walk (the interpreter's frames are "
 	 "walked; the default), trampoline (CPython 3.12 and later makes native code for "
 	 "each), off"},
+	{'D', "delay", "ms",
+	 "wait so long before recording begins; -1: until a command says enable"},
+	{OPT_CONTROL, "control", "way",
+	 "take the commands enable, disable, ping and stop from fd:<fd>[,<ack-fd>] or "
+	 "fifo:<path>[,<ack-path>]"},
 	{'m', "mmap-pages", "pages",
 	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
 	 "(4M, less with more than 128 CPUs)"},
@@ -59,6 +65,33 @@ static int take_python(struct record_options *opts, const char *text)
 			    text);
 }
 
+static int take_delay(struct record_options *opts, const char *text)
+{
+	if (!parse__delay(text, &opts->delay_ms))
+		return 0;
+	return usage__error(&usage, "-D takes milliseconds, or -1, not %s", text);
+}
+
+static int take_control(struct record_options *opts, const char *text)
+{
+	static struct control_fd control_fd;
+	int err;
+
+	if (opts->control_fd)
+		control_fd__close(opts->control_fd);
+	opts->control_fd = NULL;
+	err = control_fd__open(text, &control_fd);
+	if (err == -EINVAL)
+		return usage__error(&usage,
+				    "--control takes fd:<fd>[,<ack-fd>] or "
+				    "fifo:<path>[,<ack-path>], not %s",
+				    text);
+	if (err)
+		return EXIT_FAILURE;
+	opts->control_fd = &control_fd;
+	return 0;
+}
+
 static int take_mmap_pages(struct record_options *opts, const char *text)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -87,6 +120,10 @@ static int take_option(struct record_options *opts, int key)
 		return take_call_graph(opts, optarg);
 	case OPT_PYTHON:
 		return take_python(opts, optarg);
+	case 'D':
+		return take_delay(opts, optarg);
+	case OPT_CONTROL:
+		return take_control(opts, optarg);
 	case 'm':
 		return take_mmap_pages(opts, optarg);
 	case 'q':
@@ -138,6 +175,8 @@ int cmd_record(int argc, const char **argv)
 	opts.command = argv + optind;
 	opts.cmdline = cmdline;
 	record__run(&opts, &status);
+	if (opts.control_fd)
+		control_fd__close(opts.control_fd);
 	free(cmdline);
 	return status;
 }

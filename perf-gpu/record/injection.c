@@ -55,6 +55,8 @@ static int add_all(struct injection *injection, const struct injection_config *c
 
 	err |= add(injection, INJECTION_VARIABLE "=%s", config->library);
 	err |= add(injection, "PERF_GPU_SPOOL=%s", config->spool);
+	if (config->control)
+		err |= add(injection, "PERF_GPU_CONTROL=%s", config->control);
 	err |= add(injection, "PERF_GPU_SESSION=%016llx",
 		   (unsigned long long)config->session);
 	err |= add(injection, "PERF_GPU_CALL_GRAPH=%s",

@@ -11,12 +11,13 @@
 
 #include "record/events.h"
 
-#define INJECTION_MAX_VARIABLES 7
+#define INJECTION_MAX_VARIABLES 8
 
 /* What the library is told. */
 struct injection_config {
 	const char *library; /* absolute path */
 	const char *spool; /* absolute path of the folder */
+	const char *control; /* path of a control page; NULL: none */
 	uint64_t session;
 	enum call_graph call_graph;
 	enum python_frames python;

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,5 +86,26 @@ int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages)
 	while (pages * page_bytes < nr * unit)
 		pages *= 2;
 	*ret_pages = pages;
+	return 0;
+}
+
+int parse__delay(const char *text, int *ret_ms)
+{
+	unsigned long long ms;
+	char *end;
+	int err;
+
+	if (!strcmp(text, "-1")) {
+		*ret_ms = -1;
+		return 0;
+	}
+	err = parse_number(text, &end, &ms);
+	if (err)
+		return err;
+	if (*end)
+		return -EINVAL;
+	if (ms > INT_MAX)
+		return -ERANGE;
+	*ret_ms = (int)ms;
 	return 0;
 }

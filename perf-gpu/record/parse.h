@@ -36,4 +36,12 @@ int parse__python(const char *text, enum python_frames *ret);
  */
 int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages);
 
+/**
+ * parse__delay - -D's argument
+ * @ret_ms: milliseconds, or -1; written on success only
+ *
+ * Return: 0, -EINVAL for what is neither, -ERANGE for more than an int has.
+ */
+int parse__delay(const char *text, int *ret_ms);
+
 #endif

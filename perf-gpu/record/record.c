@@ -2,7 +2,6 @@
 #include "record/record.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,9 @@
 #include "record/backup.h"
 #include "record/carrier.h"
 #include "record/collection.h"
+#include "record/control.h"
 #include "record/injection.h"
+#include "record/loop.h"
 #include "record/output.h"
 #include "record/signals.h"
 #include "record/spool.h"
@@ -21,9 +22,6 @@
 #include "record/workload.h"
 #include "util/log.h"
 #include "util/paths.h"
-
-/* Side-band rings are looked into this often, full or not. */
-#define DRAIN_INTERVAL_MS 100
 
 struct recording {
 	const struct record_options *options;
@@ -37,7 +35,7 @@ struct recording {
 	struct carrier *carrier;
 	struct output *output;
 	struct workload *workload;
-	uint64_t bytes_at_round; /* of perf.data, when it was last finished */
+	struct control *control; /* NULL: all is recorded from the start */
 };
 
 static int find_library(struct recording *rec)
@@ -104,6 +102,15 @@ static int open_output(struct recording *rec)
 	return spool__create(rec->backup.path[1], geteuid(), &rec->spool);
 }
 
+/* Only where there will be commands: what isn't there can't go wrong. */
+static int open_control(struct recording *rec)
+{
+	if (!rec->options->delay_ms && !rec->options->control_fd)
+		return 0;
+	return control__create(&rec->spool, loop__first_state(rec->options->delay_ms),
+			       &rec->control);
+}
+
 static int fork_command(struct recording *rec)
 {
 	struct injection_config config = {
@@ -112,6 +119,7 @@ static int fork_command(struct recording *rec)
 		.session = rec->session,
 		.call_graph = rec->options->stack.call_graph,
 		.python = rec->options->stack.python,
+		.control = rec->control ? control__path(rec->control) : NULL,
 	};
 	int err;
 
@@ -156,70 +164,12 @@ static int recording__prepare(struct recording *rec)
 	rec->clock = clock_pair__read();
 	err = open_output(rec);
 	if (!err)
+		err = open_control(rec);
+	if (!err)
 		err = fork_command(rec);
 	if (!err)
 		err = attach_carrier(rec);
 	return err;
-}
-
-static int finish_round(struct recording *rec)
-{
-	int err;
-
-	if (output__counts(rec->output).bytes == rec->bytes_at_round)
-		return 0;
-	err = output__finish_round(rec->output);
-	rec->bytes_at_round = output__counts(rec->output).bytes;
-	return err;
-}
-
-static int drain(struct recording *rec)
-{
-	int err;
-
-	err = rec->carrier->ops->drain(rec->carrier);
-	return err ? err : finish_round(rec);
-}
-
-static void pass_signals_on(struct recording *rec)
-{
-	int signal;
-
-	while (signals__read(&rec->signals, &signal))
-		if (signal)
-			workload__signal(rec->workload, signal);
-}
-
-/*
- * Until the command ends. Return: 0, or the error that ended the recording, after
- * which the command went on without it.
- */
-static int recording__loop(struct recording *rec)
-{
-	struct pollfd fds[] = {
-		{.fd = workload__pidfd(rec->workload), .events = POLLIN},
-		{.fd = rec->signals.fd, .events = POLLIN},
-		{.fd = rec->carrier->ops->fd(rec->carrier), .events = POLLIN},
-	};
-	int err = 0;
-
-	do {
-		poll(fds, sizeof(fds) / sizeof(*fds), err ? -1 : DRAIN_INTERVAL_MS);
-		pass_signals_on(rec);
-		if (err)
-			continue;
-		err = drain(rec);
-		if (err) {
-			pr_err("recording stops; %s goes on", rec->options->command[0]);
-			rec->carrier->ops->detach(rec->carrier);
-			fds[2].fd = -1;
-		}
-	} while (!fds[0].revents);
-
-	rec->carrier->ops->detach(rec->carrier);
-	if (!err)
-		err = rec->carrier->ops->finish(rec->carrier, &rec->spool);
-	return err ? err : finish_round(rec);
 }
 
 /* The logs, and what became of the launches, into the sidecar. */
@@ -295,12 +245,30 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 static void recording__release(struct recording *rec)
 {
 	workload__close(rec->workload);
+	control__close(rec->control);
 	if (rec->carrier)
 		rec->carrier->ops->close(rec->carrier);
 	output__close(rec->output);
 	injection__release(&rec->injection);
 	spool__remove(&rec->spool);
 	signals__close(&rec->signals);
+}
+
+static int run_loop(struct recording *rec)
+{
+	struct loop loop = {
+		.signals = &rec->signals,
+		.carrier = rec->carrier,
+		.output = rec->output,
+		.spool = &rec->spool,
+		.workload = rec->workload,
+		.control = rec->control,
+		.control_fd = rec->options->control_fd,
+		.delay_ms = rec->options->delay_ms,
+		.name = rec->options->command[0],
+	};
+
+	return loop__run(&loop);
 }
 
 /* Return: 0, or a negative errno if no recording was made. */
@@ -313,7 +281,7 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 		err = workload__start(rec->workload, ret_status);
 	if (err)
 		return err;
-	err = recording__loop(rec);
+	err = run_loop(rec);
 	wait_err = workload__wait(rec->workload, ret_status);
 	if (!err)
 		err = wait_err;

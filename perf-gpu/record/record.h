@@ -15,12 +15,15 @@
 
 #include <stddef.h>
 
+#include "record/control_fd.h"
 #include "record/events.h"
 
 struct record_options {
 	const char *output; /* path of perf.data; the sidecar is beside it */
 	struct stack_config stack;
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
+	int delay_ms; /* until recording begins; -1: until a command says so */
+	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */
 	const char *const *command; /* NULL-terminated */
 	const char *const *cmdline; /* the recorder's own, for perf.data */
 };

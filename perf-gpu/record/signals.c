@@ -12,7 +12,7 @@ static const int taken_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, S
 
 int signals__open(struct signals *ret)
 {
-	struct signals signals;
+	struct signals signals = {};
 	sigset_t set;
 	int err;
 
@@ -42,6 +42,8 @@ bool signals__read(struct signals *signals, int *ret_pass_on)
 
 	if (read(signals->fd, &info, sizeof(info)) != sizeof(info))
 		return false;
+	signals->is_asked_to_end |=
+		info.ssi_signo != SIGPIPE && info.ssi_signo != SIGXFSZ;
 	if (info.ssi_code == SI_KERNEL || info.ssi_signo == SIGPIPE ||
 	    info.ssi_signo == SIGXFSZ)
 		*ret_pass_on = 0;

@@ -12,6 +12,7 @@
 
 struct signals {
 	int fd; /* readable when there is a signal */
+	bool is_asked_to_end; /* SIGINT or the like was read, from wherever it came */
 	sigset_t caller_mask;
 };
 

@@ -27,6 +27,7 @@ struct workload {
 	int go_fd;
 	int failed_fd;
 	bool is_waited_for;
+	bool is_asked_to_end;
 };
 
 static void close_fd(int *fd)
@@ -166,6 +167,12 @@ void workload__signal(const struct workload *workload, int signal)
 		kill(workload->pid, signal);
 }
 
+void workload__end(struct workload *workload)
+{
+	workload->is_asked_to_end = true;
+	workload__signal(workload, SIGTERM);
+}
+
 int workload__wait(struct workload *workload, int *ret_status)
 {
 	int status, err;
@@ -178,7 +185,10 @@ int workload__wait(struct workload *workload, int *ret_status)
 		return err;
 	}
 	workload->is_waited_for = true;
-	if (WIFSIGNALED(status)) {
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM &&
+	    workload->is_asked_to_end) {
+		*ret_status = 0;
+	} else if (WIFSIGNALED(status)) {
 		pr_warning("%s was ended by signal %d (%s)%s", workload->argv[0],
 			   WTERMSIG(status), strsignal(WTERMSIG(status)),
 			   WCOREDUMP(status) ? ", core dumped" : "");

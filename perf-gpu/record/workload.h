@@ -46,6 +46,9 @@ int workload__start(struct workload *workload, int *ret_status);
 /* Send it a signal, unless it has ended. */
 void workload__signal(const struct workload *workload, int signal);
 
+/* Ask it to end, by SIGTERM: if it does so, that is no failure of its. */
+void workload__end(struct workload *workload);
+
 /**
  * workload__wait - wait for its end
  * @ret_status: its exit status, or 128 + n if signal n ended it, which is said

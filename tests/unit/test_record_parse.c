@@ -91,3 +91,20 @@ TEST(mmap_pages_that_are_none)
 	CHECK_EQ(parse__mmap_pages("18446744073709551616", PAGE, &pages), -ERANGE);
 	CHECK_EQ(pages, 77);
 }
+
+TEST(delays_are_milliseconds_or_none)
+{
+	int ms = 7;
+
+	CHECK_EQ(parse__delay("-2", &ms), -EINVAL);
+	CHECK_EQ(parse__delay("", &ms), -EINVAL);
+	CHECK_EQ(parse__delay("1s", &ms), -EINVAL);
+	CHECK_EQ(parse__delay("2147483648", &ms), -ERANGE);
+	CHECK_EQ(ms, 7);
+	CHECK_EQ(parse__delay("-1", &ms), 0);
+	CHECK_EQ(ms, -1);
+	CHECK_EQ(parse__delay("0", &ms), 0);
+	CHECK_EQ(ms, 0);
+	CHECK_EQ(parse__delay("2147483647", &ms), 0);
+	CHECK_EQ(ms, 2147483647);
+}

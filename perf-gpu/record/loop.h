@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens while it records: launches go into perf.data, signals to the command, and
+ * commands of --control and the end of --delay to the processes. One thread.
+ */
+#ifndef PERF_GPU_RECORD_LOOP_H
+#define PERF_GPU_RECORD_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/carrier.h"
+#include "record/control.h"
+#include "record/control_fd.h"
+#include "record/output.h"
+#include "record/signals.h"
+#include "record/spool.h"
+#include "record/workload.h"
+
+struct loop {
+	struct signals *signals;
+	struct carrier *carrier;
+	struct output *output;
+	const struct spool *spool;
+	struct workload *workload; /* NULL: record until a signal or a command ends it */
+	struct control *control; /* NULL: what is recorded is recorded all the time */
+	bool is_attached; /* @control has processes that ran already */
+	struct control_fd *control_fd; /* NULL: none */
+	int delay_ms; /* until recording begins; -1: until a command says so */
+	const char *name; /* of the command, or what is said instead */
+	/* of the functions below */
+	uint64_t bytes_at_round;
+	uint64_t begin_ms; /* by CLOCK_MONOTONIC, if is_delayed */
+	bool is_delayed;
+	bool is_answer_due; /* a command of --control is being carried out */
+	bool is_stopping; /* --control said so */
+	bool is_over;
+};
+
+/* What processes begin with. */
+enum control_state loop__first_state(int delay_ms);
+
+/**
+ * loop__begin - have processes that run already recorded, before the command is started
+ *
+ * Return: 0, or a negative errno, printed: none of them can be.
+ */
+int loop__begin(struct loop *loop);
+
+/**
+ * loop__run - record until the command ends, or the processes do, or someone says so
+ *
+ * Processes that ran before run on, unrecorded.
+ *
+ * Return: 0, or a negative errno, printed, that has ended the recording; a command that
+ * is recorded has run on without it.
+ */
+int loop__run(struct loop *loop);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/proc_maps.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* -EINVAL for what is no line of that file */
+static int parse_line(char *line, struct proc_map *ret)
+{
+	unsigned long start, end, offset, inode;
+	unsigned int major, minor;
+	char rights[5];
+	size_t nr_bytes;
+	int path = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &start, &end, rights, &offset,
+		   &major, &minor, &inode, &path) < 7 ||
+	    !path || end < start || strlen(rights) != 4)
+		return -EINVAL;
+	nr_bytes = strlen(line + path);
+	if (nr_bytes >= PATH_MAX)
+		return -ENAMETOOLONG;
+	*ret = (struct proc_map){
+		.map = {.prot = (rights[0] == 'r' ? PROT_READ : 0u) |
+				(rights[1] == 'w' ? PROT_WRITE : 0u) |
+				(rights[2] == 'x' ? PROT_EXEC : 0u),
+			.start = start,
+			.bytes = end - start,
+			.offset = offset,
+			.inode = inode,
+			.major = major,
+			.minor = minor,
+			.is_shared = rights[3] == 's',
+			.nr_bytes = (uint32_t)nr_bytes},
+		.path = line + path,
+	};
+	return 0;
+}
+
+int proc_maps__read(pid_t pid, proc_map_handler_fn *handle, void *ctx)
+{
+	size_t line_bytes = 0;
+	char *line = NULL;
+	char path[64];
+	FILE *stream;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	stream = fopen(path, "re");
+	if (!stream)
+		return -errno;
+	errno = 0;
+	while (!err && getline(&line, &line_bytes, stream) > 0) {
+		struct proc_map map;
+
+		if (!parse_line(line, &map))
+			err = handle(ctx, &map);
+		errno = 0;
+	}
+	if (!err && ferror(stream))
+		err = errno ? -errno : -EIO;
+	free(line);
+	fclose(stream);
+	return err;
+}

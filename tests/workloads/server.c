@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A program that runs on and launches when it is told to, so that what is recorded in
+ * the middle of its life can be held against what it did then. Stand-in for CUDA only.
+ *
+ * Reads commands, a line each, and answers each with a line, "done COMMAND", once it is
+ * carried out and the GPU has finished:
+ *
+ *   NAME N       every thread launches kernel NAME so many times, through serve()
+ *   fork NAME N  the same in a forked child, by its only thread
+ *   exec         this program anew, in the same process; answered by "ready PID"
+ *   close        every descriptor but the standard ones
+ *   quit         or the end of the input
+ *
+ * With -b another thread launches kernel "background" at so many microseconds' distance.
+ */
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_KERNELS 64
+#define MAX_NAME    32
+#define STACK_BYTES (256u << 10)
+
+void **__cudaRegisterFatBinary(void *fat_binary);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaRegisterFunction(void **handle, const char *host_function,
+			    char *device_function, const char *device_name,
+			    int thread_limit, void *thread_id, void *block_id,
+			    void *block_dim, void *grid_dim, int *warp_size);
+
+static struct {
+	int magic, version;
+	const void *data;
+	void *filename_or_fatbins;
+} fat_binary = {0x466243b1, 1, NULL, NULL};
+
+/* A kernel is known on the host by an address: of its name. */
+static char names[MAX_KERNELS][MAX_NAME];
+
+static struct {
+	pthread_barrier_t begin, end;
+	const char *kernel;
+	unsigned long nr_launches;
+} job;
+
+static const char *find_kernel(const char *name)
+{
+	void **handle;
+	int i;
+
+	for (i = 0; i < MAX_KERNELS && *names[i]; i++)
+		if (!strcmp(names[i], name))
+			return names[i];
+	if (i == MAX_KERNELS)
+		exit(1);
+	snprintf(names[i], MAX_NAME, "%s", name);
+	handle = __cudaRegisterFatBinary(&fat_binary);
+	__cudaRegisterFunction(handle, names[i], names[i], names[i], -1, NULL, NULL, NULL,
+			       NULL, NULL);
+	__cudaRegisterFatBinaryEnd(handle);
+	return names[i];
+}
+
+__attribute__((noinline)) static void serve(const char *kernel, unsigned long nr_launches)
+{
+	const dim3 one = {1, 1, 1};
+	cudaError_t error = cudaSuccess;
+
+	for (unsigned long i = 0; i < nr_launches && !error; i++)
+		error = cudaLaunchKernel(kernel, one, one, NULL, 0, NULL);
+	if (!error)
+		error = cudaDeviceSynchronize();
+	if (error) {
+		fprintf(stderr, "server: %s\n", cudaGetErrorString(error));
+		exit(1);
+	}
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		pthread_barrier_wait(&job.begin);
+		serve(job.kernel, job.nr_launches);
+		pthread_barrier_wait(&job.end);
+	}
+	return NULL;
+}
+
+static void *work_in_background(void *interval_us)
+{
+	const char *kernel = find_kernel("background");
+
+	for (;;) {
+		serve(kernel, 1);
+		usleep(*(useconds_t *)interval_us);
+	}
+	return NULL;
+}
+
+static void start_thread(void *(*function)(void *), void *argument)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	if (pthread_create(&thread, &attr, function, argument)) {
+		perror("server: a thread");
+		exit(1);
+	}
+	pthread_attr_destroy(&attr);
+}
+
+static void serve_in_child(const char *kernel, unsigned long nr_launches)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		serve(kernel, nr_launches);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+/* Returns false for the last one. */
+static bool carry_out(const char *line, char **argv)
+{
+	char word[MAX_NAME], name[MAX_NAME];
+	unsigned long nr_launches;
+
+	if (!strcmp(line, "quit"))
+		return false;
+	if (!strcmp(line, "exec")) {
+		execv("/proc/self/exe", argv);
+	} else if (!strcmp(line, "close")) {
+		closefrom(STDERR_FILENO + 1);
+	} else if (sscanf(line, "fork %31s %lu", name, &nr_launches) == 2) {
+		serve_in_child(find_kernel(name), nr_launches);
+	} else if (sscanf(line, "%31s %lu", word, &nr_launches) == 2) {
+		job.kernel = find_kernel(word);
+		job.nr_launches = nr_launches;
+		pthread_barrier_wait(&job.begin);
+		pthread_barrier_wait(&job.end);
+	} else {
+		return false;
+	}
+	printf("done %s\n", line);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static useconds_t interval_us;
+	unsigned int nr_threads = 1;
+	char line[128];
+	int option;
+
+	while ((option = getopt(argc, argv, "t:b:")) != -1) {
+		if (option == 't')
+			nr_threads = (unsigned int)atoi(optarg);
+		else if (option == 'b')
+			interval_us = (useconds_t)atoi(optarg);
+		else
+			goto usage;
+	}
+	if (!nr_threads || optind < argc)
+		goto usage;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* An exec'd program goes on where the one before it stopped. */
+	setvbuf(stdin, NULL, _IONBF, 0);
+	cudaFree(NULL);
+	pthread_barrier_init(&job.begin, NULL, nr_threads + 1);
+	pthread_barrier_init(&job.end, NULL, nr_threads + 1);
+	for (unsigned int i = 0; i < nr_threads; i++)
+		start_thread(work, NULL);
+	if (interval_us)
+		start_thread(work_in_background, &interval_us);
+	printf("ready %d\n", getpid());
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!carry_out(line, argv))
+			break;
+	}
+	return 0;
+usage:
+	fprintf(stderr, "usage: server [-t THREADS] [-b MICROSECONDS]\n");
+	return 2;
+}
