@@ -171,6 +171,7 @@ pid=$(answer "$out")
 pid=${pid#ready }
 tell "work 5"
 kill -STOP "$pid"
+until grep -q '^State:.*stopped' "/proc/$pid/status"; do sleep 0.01; done
 order disable
 kill -CONT "$pid"
 order ping
