@@ -73,6 +73,31 @@ for entry in "${found[@]}"; do
 	fi
 done
 
+# --- a Python that is loaded after CUDA ---------------------------------------------
+
+# libpython of an interpreter, if it has one, and its home
+shared_library()
+{
+	"$1" -c 'import os, sys, sysconfig
+path = os.path.join(*map(sysconfig.get_config_var, ("LIBDIR", "INSTSONAME")))
+print(path if os.path.exists(path) and ".so" in path else "", sys.base_prefix)'
+}
+
+for entry in "${found[@]}"; do
+	version=${entry%% *} python=${entry#* }
+	read -r library home < <(shared_library "$python")
+	if [ -z "$home" ]; then
+		skip_one "$version: loaded by a program" "it has no libpython"
+		continue
+	fi
+	run_fake check_status "$version: loaded by a program" 0 "$PERF_GPU" record -- \
+		env PYTHONHOME="$home" "$WORKLOADS/python_embed" "$library" 3
+	expect "$version: its functions are seen after a while" \
+		"py::late:<string> py::<module>:<string>" "$(stacks | grep -o 'py::[^ ]*' | xargs)"
+	expect "$version: so are launches without Python" 5 \
+		"$(stacks | grep -c 'GPU_Kernel\]plain_kernel')"
+done
+
 # --- what users see ---------------------------------------------------------------
 
 record_python "off" python3 --python=off
