@@ -19,6 +19,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "launch_event.h"
+#include "recorder_pid.bpf.h"
 
 /* The sixth argument, which libbpf 1.1 has no PT_REGS_PARM6 for */
 #if defined(__TARGET_ARCH_x86)
@@ -32,11 +33,6 @@
 /* Set by the loader */
 const volatile __u64 session;
 const volatile __u32 max_frames = LAUNCH_MAX_FRAMES;
-/*
- * The pid namespace of the recorder, if that isn't the initial one: the side-band
- * has pids as the recorder sees them, and so must launches.
- */
-const volatile __u64 pidns_dev, pidns_ino;
 /* Bytes in a frame ring at which its reader is woken */
 const volatile __u32 wakeup_bytes;
 
@@ -108,18 +104,6 @@ static __always_inline __u64 wakeup_flag(void *ring, __u64 record_bytes)
 	if (bytes >= wakeup_bytes && bytes < wakeup_bytes + record_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
-}
-
-/* As bpf_get_current_pid_tgid(), in the recorder's namespace. */
-static __always_inline __u64 current_pid_tgid(void)
-{
-	struct bpf_pidns_info ids;
-
-	/* A process of a namespace within ours has no other pid to be had here. */
-	if (!pidns_ino ||
-	    bpf_get_ns_current_pid_tgid(pidns_dev, pidns_ino, &ids, sizeof(ids)))
-		return bpf_get_current_pid_tgid();
-	return (__u64)ids.tgid << 32 | ids.pid;
 }
 
 /* ROOM is a constant: the verifier wants to know a reservation's size. */

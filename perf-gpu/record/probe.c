@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "launch.skel.h"
 #include "record/marker_offset.h"
+#include "record/pid_namespace.h"
 #include "record/uprobe.h"
 #include "util/log.h"
 
@@ -57,27 +56,13 @@ static struct bpf_program *launch_program(const struct probe *probe, bool reads_
 			    : probe->skel->progs.launch_sample;
 }
 
-/* The inode of the initial pid namespace (the kernel's linux/proc_ns.h) */
-#define INITIAL_PIDNS_INO 0xeffffffcu
-
-/* Where we aren't in the initial namespace, tell the program where we are. */
-static void set_pid_namespace(struct launch *skel)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PIDNS_INO)
-		return;
-	/* As the kernel has device numbers: 12 bits of major, 20 of minor */
-	skel->rodata->pidns_dev = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
-	skel->rodata->pidns_ino = st.st_ino;
-}
-
 /* The kernel checks how a program will be attached when it is loaded. */
 static int probe__load(struct probe *probe, const struct probe_config *config,
 		       bool is_uprobe_multi)
 {
 	int err, nr_cpus = libbpf_num_possible_cpus();
 	struct bpf_program *program;
+	struct pid_namespace ns;
 	struct launch *skel;
 
 	if (nr_cpus < 0)
@@ -89,7 +74,9 @@ static int probe__load(struct probe *probe, const struct probe_config *config,
 	probe->facts.is_uprobe_multi = is_uprobe_multi;
 	skel->rodata->session = config->session;
 	skel->rodata->wakeup_bytes = config->wakeup_bytes;
-	set_pid_namespace(skel);
+	pid_namespace__find(&ns);
+	skel->rodata->pidns_dev = ns.dev;
+	skel->rodata->pidns_ino = ns.ino;
 	bpf_program__set_autoload(skel->progs.launch_frames, config->reads_frames);
 	bpf_program__set_autoload(skel->progs.launch_sample, !config->reads_frames);
 	if (is_uprobe_multi)
