@@ -12,7 +12,7 @@
 #include "util/log.h"
 #include "util/usage.h"
 
-enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON, OPT_CONTROL };
+enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON, OPT_CONTROL, OPT_PROBE };
 
 static const struct usage_option options[] = {
 	{'o', "output", "file", "write to <file> (perf.data), and to <file>.gpu"},
@@ -29,6 +29,11 @@ static const struct usage_option options[] = {
 	{OPT_CONTROL, "control", "way",
 	 "take the commands enable, disable, ping and stop from fd:<fd>[,<ack-fd>] or "
 	 "fifo:<path>[,<ack-path>]"},
+	{OPT_PROBE, "probe", "what",
+	 "what tells of launches: marker (our library in the command; the default), api "
+	 "(probes on what libcuda exports, for a command that the library can't get "
+	 "into; "
+	 "with --call-graph dwarf, the default then, or fp)"},
 	{'m', "mmap-pages", "pages",
 	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
 	 "(4M, less with more than 128 CPUs)"},
@@ -92,6 +97,13 @@ static int take_control(struct record_options *opts, const char *text)
 	return 0;
 }
 
+static int take_probe(struct record_options *opts, const char *text)
+{
+	if (!parse__probe(text, &opts->probe))
+		return 0;
+	return usage__error(&usage, "--probe takes marker or api, not %s", text);
+}
+
 static int take_mmap_pages(struct record_options *opts, const char *text)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -116,6 +128,8 @@ static int take_option(struct record_options *opts, int key)
 					    "two files, not a stream");
 		opts->output = optarg;
 		return 0;
+	case OPT_PROBE:
+		return take_probe(opts, optarg);
 	case OPT_CALL_GRAPH:
 		return take_call_graph(opts, optarg);
 	case OPT_PYTHON:
@@ -137,6 +151,27 @@ static int take_option(struct record_options *opts, int key)
 	}
 }
 
+/*
+ * Without our library, nobody walks the stack in the command. Return: 0, or the exit
+ * status.
+ */
+static int settle_probe(struct record_options *opts)
+{
+	bool is_api = opts->probe == LAUNCH_PROBE_API;
+
+	if (opts->stack.call_graph == CALL_GRAPH_UNWIND && is_api)
+		return usage__error(&usage, "--probe api takes --call-graph dwarf or fp: "
+					    "the kernel sees the stack, not the command");
+	if (is_api && (opts->delay_ms || opts->control_fd))
+		return usage__error(&usage, "--probe api can't be switched on and off by "
+					    "--delay or --control");
+	if (opts->stack.call_graph != CALL_GRAPH_DEFAULT)
+		return 0;
+	opts->stack.call_graph = is_api ? CALL_GRAPH_DWARF : CALL_GRAPH_UNWIND;
+	opts->stack.dwarf_bytes = CALL_GRAPH_DWARF_BYTES;
+	return 0;
+}
+
 /* "perf-gpu" and argv; NULL without memory. */
 static const char **full_cmdline(int argc, const char **argv)
 {
@@ -153,7 +188,7 @@ int cmd_record(int argc, const char **argv)
 {
 	struct record_options opts = {
 		.output = "perf.data",
-		.stack = {.call_graph = CALL_GRAPH_UNWIND},
+		.stack = {.call_graph = CALL_GRAPH_DEFAULT},
 	};
 	const char **cmdline;
 	int key, status;
@@ -165,6 +200,9 @@ int cmd_record(int argc, const char **argv)
 		if (status)
 			return status;
 	}
+	status = settle_probe(&opts);
+	if (status)
+		return status;
 	if (optind == argc)
 		return usage__error(&usage, "which command is to be recorded?");
 	cmdline = full_cmdline(argc, argv);

@@ -58,7 +58,7 @@ static int execute(const char *library, const char *const *argv)
 {
 	int err;
 
-	err = injection__check(library);
+	err = injection__check(library, true);
 	if (err)
 		return EXIT_FAILURE;
 	if (setenv("CUDA_INJECTION64_PATH", library, true) ||

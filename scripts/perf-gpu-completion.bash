@@ -45,6 +45,9 @@ _perf_gpu()
 	--python)
 		mapfile -t COMPREPLY < <(compgen -W "walk trampoline off" -- "$current")
 		;;
+	--probe)
+		mapfile -t COMPREPLY < <(compgen -W "marker api" -- "$current")
+		;;
 	--names)
 		mapfile -t COMPREPLY < <(compgen -W "full short mangled" -- "$current")
 		;;

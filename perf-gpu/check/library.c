@@ -103,7 +103,7 @@ static void report_unwind(struct report *report, const struct library_result *re
 
 static int try_injection(void *library)
 {
-	return injection__check(library);
+	return injection__check(library, true);
 }
 
 /* @libdir: "" if the library wasn't found */

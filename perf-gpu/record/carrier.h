@@ -91,4 +91,10 @@ struct carrier_ops {
 /* A uprobe on the injected library's marker, rings, and the kernel's side-band. */
 extern const struct carrier_ops carrier_uprobe;
 
+/*
+ * Uprobes on the launch functions of libcuda, for CALL_GRAPH_FP and CALL_GRAPH_DWARF:
+ * needs no library in the process, and has no key of the join.
+ */
+extern const struct carrier_ops carrier_api;
+
 #endif

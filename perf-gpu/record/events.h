@@ -10,9 +10,16 @@
 #include <stdint.h>
 
 enum call_graph {
+	CALL_GRAPH_DEFAULT, /* none was asked for: only while options are read */
 	CALL_GRAPH_UNWIND, /* the injected library walks the stack */
 	CALL_GRAPH_FP, /* the kernel does, by frame pointers */
 	CALL_GRAPH_DWARF, /* the stack is copied; perf walks it later */
+};
+
+/* What tells of launches */
+enum launch_probe {
+	LAUNCH_PROBE_MARKER, /* the injected library, by CUPTI's callbacks */
+	LAUNCH_PROBE_API, /* probes on what libcuda exports */
 };
 
 /* How Python's functions get into the stacks of CALL_GRAPH_UNWIND */

@@ -18,16 +18,22 @@ static const char *const call_graph_names[] = {
 	[CALL_GRAPH_DWARF] = "dwarf",
 };
 
-int injection__check(const char *library)
+int injection__check(const char *library, bool is_needed)
 {
 	const char *other = getenv(INJECTION_VARIABLE);
 
 	if (!other || !*other || !strcmp(other, library))
 		return 0;
-	pr_err(INJECTION_VARIABLE
-	       " is set to %s: another profiler has the only place that "
-	       "CUDA has for one; unset it",
-	       other);
+	if (is_needed)
+		pr_err(INJECTION_VARIABLE
+		       " is set to %s: another profiler has the only place that "
+		       "CUDA has for one; unset it, or use record --probe api",
+		       other);
+	else
+		pr_warning(INJECTION_VARIABLE
+			   " is set to %s, which stays: the stacks of launches are "
+			   "recorded, not what the GPU did",
+			   other);
 	return -EBUSY;
 }
 
@@ -53,6 +59,10 @@ static int add_all(struct injection *injection, const struct injection_config *c
 {
 	int err = 0;
 
+	if (config->python == PYTHON_TRAMPOLINE)
+		err |= add(injection, "PYTHONPERFSUPPORT=1");
+	if (!config->library)
+		return err ? -ENOMEM : 0;
 	err |= add(injection, INJECTION_VARIABLE "=%s", config->library);
 	err |= add(injection, "PERF_GPU_SPOOL=%s", config->spool);
 	if (config->control)
@@ -61,10 +71,10 @@ static int add_all(struct injection *injection, const struct injection_config *c
 		   (unsigned long long)config->session);
 	err |= add(injection, "PERF_GPU_CALL_GRAPH=%s",
 		   call_graph_names[config->call_graph]);
+	err |= add(injection, "PERF_GPU_PROBE=%s",
+		   config->is_api_probed ? "api" : "marker");
 	err |= add(injection, "PERF_GPU_PYTHON=%s",
 		   config->python == PYTHON_WALK ? "walk" : "off");
-	if (config->python == PYTHON_TRAMPOLINE)
-		err |= add(injection, "PYTHONPERFSUPPORT=1");
 	err |= add(injection, "PERF_GPU_MARKER=%s",
 		   config->has_quick_nop5 ? "nop5" : "nop1");
 	return err ? -ENOMEM : 0;

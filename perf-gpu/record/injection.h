@@ -11,16 +11,17 @@
 
 #include "record/events.h"
 
-#define INJECTION_MAX_VARIABLES 8
+#define INJECTION_MAX_VARIABLES 9
 
 /* What the library is told. */
 struct injection_config {
-	const char *library; /* absolute path */
+	const char *library; /* absolute path; NULL: none is injected */
 	const char *spool; /* absolute path of the folder */
 	const char *control; /* path of a control page; NULL: none */
 	uint64_t session;
 	enum call_graph call_graph;
 	enum python_frames python;
+	bool is_api_probed; /* launches are told by probes on the API, not by the library */
 	bool has_quick_nop5; /* the kernel is quick on the 5-byte nop of the marker */
 };
 
@@ -30,11 +31,13 @@ struct injection {
 
 /**
  * injection__check - could a library be injected at all?
- * @library: that is to be
+ * @library:   that is to be
+ * @is_needed: nothing is recorded without
  *
- * Return: 0, or -EBUSY, printed, if the environment has another one already.
+ * Return: 0, or -EBUSY if the environment has another one already, printed: as a
+ * warning if it isn't needed.
  */
-int injection__check(const char *library);
+int injection__check(const char *library, bool is_needed);
 
 /**
  * injection__init - make the variables

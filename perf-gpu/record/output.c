@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "api_hit.h"
 #include "gpu_log.h"
 #include "launch_event.h"
 #include "perfdata/buffer.h"
@@ -16,6 +17,7 @@
 #include "perfdata/sample.h"
 #include "perfdata/writer.h"
 #include "record/build_ids.h"
+#include "record/hit_chain.h"
 #include "util/log.h"
 
 _Static_assert(LAUNCH_API_GRAPH_NODE == GPU_LOG_API_GRAPH_NODE, "one bit");
@@ -117,7 +119,8 @@ static void count_launch(struct output *output, const struct perfdata_sample *sa
 			 uint64_t log_id)
 {
 	output->counts.nr_launches++;
-	launch_counts__add(&output->launch_counts, log_id);
+	if (log_id)
+		launch_counts__add(&output->launch_counts, log_id);
 	if (sample->pid < MAX_PIDS) {
 		uint64_t *word = &output->launching_pids[sample->pid / 64];
 		uint64_t bit = 1ull << sample->pid % 64;
@@ -165,7 +168,8 @@ static int count_unlogged(struct output *output, const struct perfdata_sample *s
 	return 0;
 }
 
-static int write_launch(struct output *output, struct perfdata_sample *sample,
+/* @launch: log_id 0 for a hit of a probe on the API */
+static int write_sample(struct output *output, struct perfdata_sample *sample,
 			const struct launch_event *launch)
 {
 	struct {
@@ -174,8 +178,6 @@ static int write_launch(struct output *output, struct perfdata_sample *sample,
 	} __attribute__((packed)) raw = {.launch = *launch};
 	int err;
 
-	if (!launch->log_id)
-		return count_unlogged(output, sample, launch);
 	sample->id = LAUNCH_EVENT_ID;
 	sample->raw = &raw;
 	sample->raw_bytes = sizeof(raw);
@@ -188,6 +190,34 @@ static int write_launch(struct output *output, struct perfdata_sample *sample,
 		count_launch(output, sample, launch->log_id);
 	return perfdata_writer__write(output->writer,
 				      (struct perf_event_header *)output->record);
+}
+
+static int write_launch(struct output *output, struct perfdata_sample *sample,
+			const struct launch_event *launch)
+{
+	if (!launch->log_id)
+		return count_unlogged(output, sample, launch);
+	return write_sample(output, sample, launch);
+}
+
+int output__hit(void *ctx, const struct perf_event_header *event)
+{
+	const struct launch_event unknown = {0};
+	uint64_t callchain[HIT_CHAIN_MAX_IPS];
+	struct output *output = ctx;
+	struct perfdata_sample sample;
+	struct api_hit hit;
+
+	if (perfdata_sample__parse(&output->ring_attr, event, &sample) ||
+	    sample.raw_bytes < sizeof(hit))
+		return write_broken(output);
+	memcpy(&hit, sample.raw, sizeof(hit));
+	if (sample.nr_ips) {
+		sample.nr_ips = hit_chain__add_caller(sample.ips, sample.nr_ips,
+						      hit.caller, callchain);
+		sample.ips = callchain;
+	}
+	return write_sample(output, &sample, &unknown);
 }
 
 int output__sample(void *ctx, const struct perf_event_header *event)

@@ -58,6 +58,8 @@ const struct perf_event_attr *output__sideband_attr(const struct output *output)
 /* Handlers of the rings, with @output as the context. Return: 0 or -errno, printed. */
 int output__frames(void *output, const void *data, size_t bytes);
 int output__sample(void *output, const struct perf_event_header *event);
+int output__hit(void *output,
+		const struct perf_event_header *event); /* of an API probe */
 int output__sideband(void *output, const struct perf_event_header *event);
 
 /*

@@ -56,6 +56,17 @@ int parse__python(const char *text, enum python_frames *ret)
 	return 0;
 }
 
+int parse__probe(const char *text, enum launch_probe *ret)
+{
+	if (!strcmp(text, "marker"))
+		*ret = LAUNCH_PROBE_MARKER;
+	else if (!strcmp(text, "api"))
+		*ret = LAUNCH_PROBE_API;
+	else
+		return -EINVAL;
+	return 0;
+}
+
 /* Of "B", "K", "M" or "G", else 0 */
 static unsigned long long unit_bytes(const char *unit)
 {

@@ -27,6 +27,9 @@ int parse__call_graph(const char *text, struct stack_config *ret);
  */
 int parse__python(const char *text, enum python_frames *ret);
 
+/* parse__probe - "marker" or "api": 0, or -EINVAL for another word */
+int parse__probe(const char *text, enum launch_probe *ret);
+
 /**
  * parse__mmap_pages - pages, or a size with B, K, M or G behind it
  * @page_bytes: size of a page

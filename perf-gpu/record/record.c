@@ -26,6 +26,7 @@
 struct recording {
 	const struct record_options *options;
 	char library[PATH_MAX];
+	bool is_injected; /* into the command */
 	uint64_t session;
 	struct clock_pair clock;
 	struct backup backup;
@@ -52,6 +53,15 @@ static int find_library(struct recording *rec)
 		return -ENAMETOOLONG;
 	}
 	return 0;
+}
+
+static int check_injection(struct recording *rec)
+{
+	bool is_needed = rec->options->probe != LAUNCH_PROBE_API;
+	int err = injection__check(rec->library, is_needed);
+
+	rec->is_injected = !err;
+	return is_needed ? err : 0;
 }
 
 /* Random, so that a marker of another recording isn't taken for ours. */
@@ -114,7 +124,7 @@ static int open_control(struct recording *rec)
 static int fork_command(struct recording *rec)
 {
 	struct injection_config config = {
-		.library = rec->library,
+		.library = rec->is_injected ? rec->library : NULL,
 		.spool = rec->spool.path,
 		.session = rec->session,
 		.call_graph = rec->options->stack.call_graph,
@@ -150,7 +160,7 @@ static int recording__prepare(struct recording *rec)
 
 	err = find_library(rec);
 	if (!err)
-		err = injection__check(rec->library);
+		err = check_injection(rec);
 	if (!err)
 		err = make_session(&rec->session);
 	if (!err)
@@ -158,7 +168,9 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = signals__open(&rec->signals);
 	if (!err)
-		err = open_carrier(rec, &carrier_uprobe);
+		err = open_carrier(rec, rec->options->probe == LAUNCH_PROBE_API
+						? &carrier_api
+						: &carrier_uprobe);
 	if (err)
 		return err;
 	rec->clock = clock_pair__read();
@@ -234,7 +246,7 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 	if (!err) {
 		summary.logs = collection__counts(collection);
 		summary.scan = collection__scan(collection);
-		summary.library = rec->library;
+		summary.library = rec->is_injected ? rec->library : NULL;
 		summary__print(&summary);
 		*ret_is_whole = !summary.scan->nr_errors && !summary.output.nr_unlogged;
 	}

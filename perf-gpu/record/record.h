@@ -20,6 +20,7 @@
 
 struct record_options {
 	const char *output; /* path of perf.data; the sidecar is beside it */
+	enum launch_probe probe;
 	struct stack_config stack;
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
 	int delay_ms; /* until recording begins; -1: until a command says so */

@@ -90,7 +90,7 @@ void summary__print(const struct summary *summary)
 			   "those of its last second",
 			   format__count(summary->logs.nr_empty_logs, &launches),
 			   plural(summary->logs.nr_empty_logs, "process", "processes"));
-	else if (!summary->logs.nr_logs && !output->nr_unlogged)
+	else if (summary->library && !summary->logs.nr_logs && !output->nr_unlogged)
 		print_absence(summary);
 	print_losses(summary);
 

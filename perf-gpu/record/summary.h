@@ -12,7 +12,7 @@
 
 struct summary {
 	const char *path; /* of perf.data */
-	const char *library; /* that was injected */
+	const char *library; /* that was injected; NULL: none */
 	struct output_counts output;
 	struct collection_counts logs;
 	const struct log_scan *scan;
