@@ -16,6 +16,7 @@
 #include "join/graph_nodes.h"
 #include "join/join.h"
 #include "sidecar/sidecar.h"
+#include "source/jit_names.h"
 #include "util/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,6 +40,24 @@ static void mend_checksums(uint8_t *data, size_t size)
 	}
 }
 
+/* Whatever there is of JIT code's names, it can be asked for. */
+static void use_jit_names(const struct sidecar *sidecar)
+{
+	struct jit_names *names;
+	const char *name;
+
+	if (jit_names__new(sidecar, &names))
+		abort();
+	for (uint32_t log = 0; log < sidecar->nr_logs; log++) {
+		for (uint64_t address = 0; address < 0x6000; address += 0x80) {
+			name = jit_names__find(names, log, address, 15);
+			if (name && !*name)
+				abort();
+		}
+	}
+	jit_names__delete(names);
+}
+
 /* Everything that the tables point to is there, and every kernel comes once. */
 static void use(struct sidecar *sidecar)
 {
@@ -56,6 +75,7 @@ static void use(struct sidecar *sidecar)
 		if (!sidecar__api_name(sidecar, sidecar->apis[i].log,
 				       sidecar->apis[i].api))
 			abort();
+	use_jit_names(sidecar);
 	if (nr_text_bytes == SIZE_MAX || join__new(sidecar, &join))
 		abort();
 	while ((kernel = join__rest(join, &cursor))) {
