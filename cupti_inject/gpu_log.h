@@ -263,7 +263,7 @@ struct gpu_log_recorder {
 	struct gpu_log_record rec;
 	uint32_t nr_cpus;
 	uint64_t nr_launches; /* samples written to perf.data */
-	uint64_t nr_lost_ring; /* no room in the perf ring: counted by BPF */
+	uint64_t nr_lost_ring; /* no room in the ring, or in a launch log */
 	uint64_t nr_lost_stack; /* frames could not be read: counted by BPF */
 	uint64_t realtime_ns; /* CLOCK_REALTIME ... */
 	uint64_t monotonic_ns; /* ... at this CLOCK_MONOTONIC */
@@ -326,6 +326,12 @@ struct gpu_log_stack {
 };
 
 _Static_assert(sizeof(struct gpu_log_stack) == 24, "on disk");
+
+/*
+ * A launch has one of the stacks that were written last: there are fewer bytes of stack
+ * records behind it. So a reader can forget the others.
+ */
+#define GPU_LOG_STACK_REACH (64u << 20)
 
 /* What the times of launches are counted from, up to the next such record. */
 struct gpu_log_time {

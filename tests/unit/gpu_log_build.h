@@ -148,6 +148,61 @@ __attribute__((unused)) static void log_build__end_block(struct log_build *build
 	log_build__end_block_of(build, GPU_LOG_VERSION);
 }
 
+/* A stack for log_build__launch() */
+__attribute__((unused)) static void log_build__stack(struct log_build *build, uint32_t id,
+						     uint32_t tid, uint32_t api,
+						     const uint64_t *frames,
+						     uint32_t nr_frames)
+{
+	struct {
+		struct gpu_log_stack stack;
+		uint64_t frames[256];
+	} record = {
+		.stack = {.stack = id, .tid = tid, .api = api, .nr_frames = nr_frames}};
+
+	memcpy(record.frames, frames, nr_frames * sizeof(*frames));
+	log_build__add(build, GPU_LOG_STACK, &record,
+		       sizeof(record.stack) + nr_frames * sizeof(*frames), NULL);
+}
+
+__attribute__((unused)) static void log_build__launch(struct log_build *build,
+						      uint32_t stack,
+						      uint64_t correlation_id,
+						      int32_t offset_ns)
+{
+	struct gpu_log_launch launch = {.stack = stack,
+					.correlation_id = correlation_id,
+					.offset_ns = offset_ns,
+					.cpu = 1};
+
+	LOG_BUILD_ADD(build, GPU_LOG_LAUNCH, launch);
+}
+
+__attribute__((unused)) static void log_build__map(struct log_build *build,
+						   uint64_t time_ns, uint64_t start,
+						   const char *path)
+{
+	struct gpu_log_map map = {.prot = 5,
+				  .time_ns = time_ns,
+				  .start = start,
+				  .bytes = 0x1000,
+				  .nr_bytes = (uint32_t)strlen(path)};
+
+	log_build__add(build, GPU_LOG_MAP, &map, offsetof(struct gpu_log_map, path),
+		       path);
+}
+
+__attribute__((unused)) static void log_build__thread(struct log_build *build,
+						      uint64_t time_ns, uint32_t tid,
+						      const char *comm)
+{
+	struct gpu_log_thread thread = {.tid = tid, .time_ns = time_ns};
+
+	/* A name of 16 letters and more doesn't end, as it should. */
+	memcpy(thread.comm, comm, strnlen(comm, sizeof(thread.comm)));
+	LOG_BUILD_ADD(build, GPU_LOG_THREAD, thread);
+}
+
 /* To @path, whatever is there; 0 or -1. */
 __attribute__((unused)) static int log_build__save(const struct log_build *build,
 						   const char *path)
