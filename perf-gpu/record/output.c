@@ -276,6 +276,9 @@ static bool is_unwanted_mapping(struct output *output,
 		return true;
 	if (!strncmp(mmap2->path, TRAMPOLINE_PREFIX, strlen(TRAMPOLINE_PREFIX)))
 		return true;
+	/* [vsyscall], which /proc/PID/maps has, and the kernel's records haven't */
+	if (mmap2->addr > INT64_MAX)
+		return true;
 	if (mmap2->prot & PROT_EXEC)
 		build_ids__add(output->build_ids, mmap2->path);
 	return false;
