@@ -12,7 +12,7 @@
 #include "util/log.h"
 #include "util/usage.h"
 
-enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON, OPT_CONTROL, OPT_PROBE };
+enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON, OPT_CONTROL, OPT_PROBE, OPT_STACKS };
 
 static const struct usage_option options[] = {
 	{'o', "output", "file", "write to <file> (perf.data), and to <file>.gpu"},
@@ -34,6 +34,10 @@ static const struct usage_option options[] = {
 	 "(probes on what libcuda exports, for a command that the library can't get "
 	 "into; "
 	 "with --call-graph dwarf, the default then, or fp)"},
+	{OPT_STACKS, "stacks", "way",
+	 "how stacks get out of the command: uprobe (through the kernel, with BPF), "
+	 "process (into a file of the process's own: no privilege is needed), auto "
+	 "(uprobe where it may; the default)"},
 	{'m', "mmap-pages", "pages",
 	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
 	 "(4M, less with more than 128 CPUs)"},
@@ -104,6 +108,14 @@ static int take_probe(struct record_options *opts, const char *text)
 	return usage__error(&usage, "--probe takes marker or api, not %s", text);
 }
 
+static int take_stacks(struct record_options *opts, const char *text)
+{
+	if (!parse__stacks(text, &opts->stacks))
+		return 0;
+	return usage__error(&usage, "--stacks takes auto, uprobe or process, not %s",
+			    text);
+}
+
 static int take_mmap_pages(struct record_options *opts, const char *text)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -138,6 +150,8 @@ static int take_option(struct record_options *opts, int key)
 		return take_delay(opts, optarg);
 	case OPT_CONTROL:
 		return take_control(opts, optarg);
+	case OPT_STACKS:
+		return take_stacks(opts, optarg);
 	case 'm':
 		return take_mmap_pages(opts, optarg);
 	case 'q':
@@ -155,7 +169,7 @@ static int take_option(struct record_options *opts, int key)
  * Without our library, nobody walks the stack in the command. Return: 0, or the exit
  * status.
  */
-static int settle_probe(struct record_options *opts)
+static int settle_stacks(struct record_options *opts)
 {
 	bool is_api = opts->probe == LAUNCH_PROBE_API;
 
@@ -165,6 +179,11 @@ static int settle_probe(struct record_options *opts)
 	if (is_api && (opts->delay_ms || opts->control_fd))
 		return usage__error(&usage, "--probe api can't be switched on and off by "
 					    "--delay or --control");
+	if (opts->stacks == STACKS_PROCESS &&
+	    (is_api || (opts->stack.call_graph != CALL_GRAPH_DEFAULT &&
+			opts->stack.call_graph != CALL_GRAPH_UNWIND)))
+		return usage__error(&usage, "--stacks process has only --call-graph "
+					    "unwind: the kernel is not asked");
 	if (opts->stack.call_graph != CALL_GRAPH_DEFAULT)
 		return 0;
 	opts->stack.call_graph = is_api ? CALL_GRAPH_DWARF : CALL_GRAPH_UNWIND;
@@ -200,7 +219,7 @@ int cmd_record(int argc, const char **argv)
 		if (status)
 			return status;
 	}
-	status = settle_probe(&opts);
+	status = settle_stacks(&opts);
 	if (status)
 		return status;
 	if (optind == argc)

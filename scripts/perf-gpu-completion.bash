@@ -48,6 +48,9 @@ _perf_gpu()
 	--probe)
 		mapfile -t COMPREPLY < <(compgen -W "marker api" -- "$current")
 		;;
+	--stacks)
+		mapfile -t COMPREPLY < <(compgen -W "auto uprobe process" -- "$current")
+		;;
 	--names)
 		mapfile -t COMPREPLY < <(compgen -W "full short mangled" -- "$current")
 		;;

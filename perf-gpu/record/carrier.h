@@ -27,6 +27,7 @@
 #include "record/output.h"
 #include "record/spool.h"
 #include "util/failure.h"
+#include "util/sum.h"
 
 struct carrier_config {
 	const char *library; /* that is injected; kept by reference */
@@ -39,15 +40,27 @@ struct carrier_config {
 struct carrier_losses {
 	uint64_t nr_ring; /* launches that found no room in a ring */
 	uint64_t nr_nodes; /* nodes of graphs that found none */
+	uint64_t nr_log; /* launches that their process could not write */
 	uint64_t nr_stack; /* stacks, of launches that are there */
 	uint64_t nr_sideband; /* records of mappings and processes */
 };
+
+static inline uint64_t carrier_losses__launches(const struct carrier_losses *losses)
+{
+	uint64_t nr = losses->nr_ring;
+
+	sum__add(&nr, losses->nr_log);
+	return nr;
+}
 
 struct carrier {
 	const struct carrier_ops *ops;
 };
 
 struct carrier_ops {
+	/* Why a launch may be missing that was neither lost in a ring nor in a log */
+	const char *missing;
+
 	/**
 	 * open - make what needs no process to look at
 	 * @ret:     released by close; written on success only
@@ -96,5 +109,8 @@ extern const struct carrier_ops carrier_uprobe;
  * needs no library in the process, and has no key of the join.
  */
 extern const struct carrier_ops carrier_api;
+
+/* The library's launch logs, read when the command has ended: CALL_GRAPH_UNWIND only. */
+extern const struct carrier_ops carrier_process;
 
 #endif

@@ -32,6 +32,13 @@ enum python_frames {
 #define CALL_GRAPH_DWARF_BYTES	   8192 /* perf's default */
 #define CALL_GRAPH_MAX_DWARF_BYTES 65528 /* perf's and the kernel's limit */
 
+/* How launches and their stacks get out of the process */
+enum stacks {
+	STACKS_AUTO, /* as the next; where that can't be, as the last */
+	STACKS_UPROBE,
+	STACKS_PROCESS,
+};
+
 /* What samples of perf.data carry as IDENTIFIER; unique within the file. */
 #define LAUNCH_EVENT_ID	  1
 #define SIDEBAND_EVENT_ID 2

@@ -77,6 +77,8 @@ static int add_all(struct injection *injection, const struct injection_config *c
 		   config->python == PYTHON_WALK ? "walk" : "off");
 	err |= add(injection, "PERF_GPU_MARKER=%s",
 		   config->has_quick_nop5 ? "nop5" : "nop1");
+	err |= add(injection, "PERF_GPU_STACKS=%s",
+		   config->has_launch_log ? "process" : "uprobe");
 	return err ? -ENOMEM : 0;
 }
 

@@ -67,6 +67,19 @@ int parse__probe(const char *text, enum launch_probe *ret)
 	return 0;
 }
 
+int parse__stacks(const char *text, enum stacks *ret)
+{
+	if (!strcmp(text, "auto"))
+		*ret = STACKS_AUTO;
+	else if (!strcmp(text, "uprobe"))
+		*ret = STACKS_UPROBE;
+	else if (!strcmp(text, "process"))
+		*ret = STACKS_PROCESS;
+	else
+		return -EINVAL;
+	return 0;
+}
+
 /* Of "B", "K", "M" or "G", else 0 */
 static unsigned long long unit_bytes(const char *unit)
 {

@@ -19,6 +19,9 @@
  */
 int parse__call_graph(const char *text, struct stack_config *ret);
 
+/* parse__stacks - "auto", "uprobe" or "process": 0, or -EINVAL for another word */
+int parse__stacks(const char *text, enum stacks *ret);
+
 /**
  * parse__python - "walk", "trampoline" or "off"
  * @ret: written on success only

@@ -78,7 +78,8 @@ static int make_session(uint64_t *ret)
 	return 0;
 }
 
-static int open_carrier(struct recording *rec, const struct carrier_ops *ops)
+static int open_carrier_of(struct recording *rec, const struct carrier_ops *ops,
+			   struct failure *failure)
 {
 	const struct carrier_config config = {
 		.library = rec->library,
@@ -86,13 +87,52 @@ static int open_carrier(struct recording *rec, const struct carrier_ops *ops)
 		.stack = rec->options->stack,
 		.nr_pages = rec->options->nr_pages,
 	};
+
+	return ops->open(&config, &rec->carrier, failure);
+}
+
+static void close_carrier(struct recording *rec)
+{
+	if (rec->carrier)
+		rec->carrier->ops->close(rec->carrier);
+	rec->carrier = NULL;
+}
+
+/*
+ * The first way that was tried has failed with @err: take the other, if the user has
+ * left that to us. The kernel's ways to walk a stack have only the one.
+ */
+static int open_other_carrier(struct recording *rec, int err, struct failure *failure)
+{
+	if (rec->options->stacks == STACKS_AUTO &&
+	    rec->options->stack.call_graph == CALL_GRAPH_UNWIND) {
+		pr_info("stacks are taken within the process: %s", failure->why);
+		if (*failure->advice)
+			pr_debug("for stacks by uprobes: %s", failure->advice);
+		close_carrier(rec);
+		err = open_carrier_of(rec, &carrier_process, failure);
+	}
+	if (err)
+		failure__print(failure);
+	return err;
+}
+
+static const struct carrier_ops *first_carrier(const struct record_options *options)
+{
+	if (options->probe == LAUNCH_PROBE_API)
+		return &carrier_api;
+	if (options->stacks == STACKS_PROCESS)
+		return &carrier_process;
+	return &carrier_uprobe;
+}
+
+static int open_carrier(struct recording *rec)
+{
 	struct failure failure;
 	int err;
 
-	err = ops->open(&config, &rec->carrier, &failure);
-	if (err)
-		failure__print(&failure);
-	return err;
+	err = open_carrier_of(rec, first_carrier(rec->options), &failure);
+	return err ? open_other_carrier(rec, err, &failure) : 0;
 }
 
 static int open_output(struct recording *rec)
@@ -141,16 +181,45 @@ static int fork_command(struct recording *rec)
 			      &rec->signals.caller_mask, &rec->workload);
 }
 
-static int attach_carrier(struct recording *rec)
+static void release_command(struct recording *rec)
+{
+	workload__close(rec->workload);
+	rec->workload = NULL;
+	injection__release(&rec->injection);
+}
+
+static int attach_carrier(struct recording *rec, struct failure *failure)
+{
+	return rec->carrier->ops->attach(rec->carrier, workload__pid(rec->workload),
+					 rec->output, failure);
+}
+
+/* Another carrier wants another environment, so another process. */
+static int attach_other_carrier(struct recording *rec, int err, struct failure *failure)
+{
+	err = open_other_carrier(rec, err, failure);
+	if (err)
+		return err;
+	release_command(rec);
+	err = fork_command(rec);
+	if (err)
+		return err;
+	err = attach_carrier(rec, failure);
+	if (err)
+		failure__print(failure);
+	return err;
+}
+
+static int fork_and_attach(struct recording *rec)
 {
 	struct failure failure;
 	int err;
 
-	err = rec->carrier->ops->attach(rec->carrier, workload__pid(rec->workload),
-					rec->output, &failure);
+	err = fork_command(rec);
 	if (err)
-		failure__print(&failure);
-	return err;
+		return err;
+	err = attach_carrier(rec, &failure);
+	return err ? attach_other_carrier(rec, err, &failure) : 0;
 }
 
 /* Everything but the command's start; on failure the caller releases. */
@@ -168,9 +237,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = signals__open(&rec->signals);
 	if (!err)
-		err = open_carrier(rec, rec->options->probe == LAUNCH_PROBE_API
-						? &carrier_api
-						: &carrier_uprobe);
+		err = open_carrier(rec);
 	if (err)
 		return err;
 	rec->clock = clock_pair__read();
@@ -178,9 +245,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = open_control(rec);
 	if (!err)
-		err = fork_command(rec);
-	if (!err)
-		err = attach_carrier(rec);
+		err = fork_and_attach(rec);
 	return err;
 }
 
@@ -199,11 +264,12 @@ static int collect(struct recording *rec, struct collection *collection,
 	if (err)
 		return err;
 	summary->output = output__counts(rec->output);
+	summary->missing = rec->carrier->ops->missing;
 	summary->losses = rec->carrier->ops->losses(rec->carrier);
 	recorder = (struct gpu_log_recorder){
 		.nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.nr_launches = summary->output.nr_launches,
-		.nr_lost_ring = summary->losses.nr_ring,
+		.nr_lost_ring = carrier_losses__launches(&summary->losses),
 		.nr_lost_stack = summary->losses.nr_stack,
 		.realtime_ns = rec->clock.realtime_ns,
 		.monotonic_ns = rec->clock.monotonic_ns,
@@ -256,12 +322,10 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 
 static void recording__release(struct recording *rec)
 {
-	workload__close(rec->workload);
+	release_command(rec);
 	control__close(rec->control);
-	if (rec->carrier)
-		rec->carrier->ops->close(rec->carrier);
+	close_carrier(rec);
 	output__close(rec->output);
-	injection__release(&rec->injection);
 	spool__remove(&rec->spool);
 	signals__close(&rec->signals);
 }

@@ -22,6 +22,7 @@ struct record_options {
 	const char *output; /* path of perf.data; the sidecar is beside it */
 	enum launch_probe probe;
 	struct stack_config stack;
+	enum stacks stacks;
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */

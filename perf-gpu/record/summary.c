@@ -37,15 +37,19 @@ static void print_unlogged(const struct output_counts *output)
 
 static void print_losses(const struct summary *summary)
 {
-	const uint64_t nr_explained = summary->losses.nr_ring + summary->output.nr_broken;
+	const uint64_t nr_explained =
+		carrier_losses__launches(&summary->losses) + summary->output.nr_broken;
 	struct format_buf count;
 
 	if (summary->scan->nr_missing > nr_explained)
-		pr_warning("%s launches of the command did not reach the probe: does a "
-			   "process use a copy of %s?",
+		pr_warning("%s launches of the command are missing: %s",
 			   format__count(summary->scan->nr_missing - nr_explained,
 					 &count),
-			   summary->library);
+			   summary->missing);
+	if (summary->losses.nr_log)
+		pr_warning("%s launches were lost: their process could not write them; "
+			   "is there room beside the output?",
+			   format__count(summary->losses.nr_log, &count));
 	if (summary->losses.nr_ring)
 		pr_warning("%s launches were lost for lack of room: use a larger -m",
 			   format__count(summary->losses.nr_ring, &count));
@@ -101,8 +105,8 @@ void summary__print(const struct summary *summary)
 		plural(output->nr_processes, "process", "processes"), summary->path,
 		MB(output->bytes), summary->path, MB(summary->logs.bytes));
 	pr_info("%s %s lost, %s GPU %s dropped",
-		format__count(summary->losses.nr_ring, &launches),
-		plural(summary->losses.nr_ring, "launch", "launches"),
+		format__count(carrier_losses__launches(&summary->losses), &launches),
+		plural(carrier_losses__launches(&summary->losses), "launch", "launches"),
 		format__count(summary->scan->nr_dropped, &processes),
 		plural(summary->scan->nr_dropped, "record", "records"));
 }

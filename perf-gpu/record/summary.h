@@ -17,6 +17,7 @@ struct summary {
 	struct collection_counts logs;
 	const struct log_scan *scan;
 	struct carrier_losses losses;
+	const char *missing; /* of the carrier */
 };
 
 /* Messages of the processes, everything that is missing, and perf's closing lines. */

@@ -22,7 +22,7 @@ record()
 # forbidden SYSCALL REGEX
 forbidden()
 {
-	check_status "without $1" 1 record "$SECCOMP_DENY" "$1" "$PERF_GPU" record
+	check_status "without $1" 1 record "$SECCOMP_DENY" "$1" "$PERF_GPU" record --stacks uprobe
 	expect "without $1: one line" 1 "$(wc -l <"$TMP/err")"
 	expect_match "without $1: says what to look at" "$2" "$(cat "$TMP/err")"
 	expect "without $1: runs nothing and leaves nothing" "" "$(cat "$TMP/out"; ls -A)"

@@ -204,7 +204,7 @@ if has setpriv; then
 	chown 65534:65534 nobody
 	if "${as_nobody[@]}" test -x "$PERF_GPU"; then
 		cd nobody || exit 1
-		check_status "no rights" 1 "${as_nobody[@]}" "$PERF_GPU" record touch was_run
+		check_status "no rights" 1 "${as_nobody[@]}" "$PERF_GPU" record --stacks uprobe touch was_run
 		expect "name what is missing" "perf-gpu record: this user may not use BPF; run it with sudo, or with the capabilities CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep on the perf-gpu binary)" \
 			"$(cat ../err)"
 		expect "and run nothing" "" "$(files)"
