@@ -16,14 +16,22 @@
 
 #define MAX_FILES 65536
 
+struct mapped_file {
+	const char *path; /* first: key */
+	uint8_t id[PERFDATA_BUILD_ID_MAX_BYTES];
+	size_t id_bytes; /* 0: the kernel didn't say */
+};
+
 struct build_ids {
-	void *paths; /* tree of tsearch(3) */
-	size_t nr_paths;
+	void *files; /* tree of tsearch(3) */
+	size_t nr_files;
 };
 
 static int compare_paths(const void *a, const void *b)
 {
-	return strcmp(a, b);
+	const struct mapped_file *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
 }
 
 int build_ids__new(struct build_ids **ret)
@@ -36,20 +44,39 @@ int build_ids__new(struct build_ids **ret)
 	return 0;
 }
 
-void build_ids__add(struct build_ids *ids, const char *path)
+static struct mapped_file *build_ids__get(struct build_ids *ids, const char *path)
 {
-	char *copy;
+	struct mapped_file key = {.path = path}, *file, **found;
 
-	if (path[0] != '/' || path[1] == '/' || ids->nr_paths == MAX_FILES ||
-	    tfind(path, &ids->paths, compare_paths))
+	found = tfind(&key, &ids->files, compare_paths);
+	if (found)
+		return *found;
+	if (ids->nr_files == MAX_FILES)
+		return NULL;
+	file = calloc(1, sizeof(*file) + strlen(path) + 1);
+	if (!file)
+		return NULL;
+	file->path = strcpy((char *)(file + 1), path);
+	if (!tsearch(file, &ids->files, compare_paths)) {
+		free(file);
+		return NULL;
+	}
+	ids->nr_files++;
+	return file;
+}
+
+void build_ids__add(struct build_ids *ids, const char *path, const uint8_t *id,
+		    size_t id_bytes)
+{
+	struct mapped_file *file;
+
+	if (path[0] != '/' || path[1] == '/')
 		return;
-	copy = strdup(path);
-	if (!copy)
+	file = build_ids__get(ids, path);
+	if (!file || !id_bytes || id_bytes > sizeof(file->id))
 		return;
-	if (tsearch(copy, &ids->paths, compare_paths))
-		ids->nr_paths++;
-	else
-		free(copy);
+	memcpy(file->id, id, id_bytes);
+	file->id_bytes = id_bytes;
 }
 
 struct search {
@@ -59,7 +86,7 @@ struct search {
 
 static void look_at(const void *node, VISIT visit, void *closure)
 {
-	const char *path = *(const char *const *)node;
+	const char *path = (*(struct mapped_file *const *)node)->path;
 	struct search *search = closure;
 	size_t length = strlen(path), end_length = strlen(search->end);
 
@@ -72,7 +99,7 @@ const char *build_ids__find(const struct build_ids *ids, const char *end)
 {
 	struct search search = {.end = end};
 
-	twalk_r(ids->paths, look_at, &search);
+	twalk_r(ids->files, look_at, &search);
 	return search.found;
 }
 
@@ -106,28 +133,27 @@ static size_t read_build_id(const char *path, uint8_t *ret)
 
 static void add_entry(const void *node, VISIT visit, void *closure)
 {
-	const char *path = *(const char *const *)node;
-	uint8_t build_id[PERFDATA_BUILD_ID_MAX_BYTES];
-	size_t bytes;
+	struct mapped_file file = **(struct mapped_file *const *)node;
 
 	if (visit != leaf && visit != postorder)
 		return;
-	bytes = read_build_id(path, build_id);
-	if (bytes)
-		perfdata_feature__add_build_id(closure, PERF_RECORD_MISC_USER, build_id,
-					       bytes, path);
+	if (!file.id_bytes)
+		file.id_bytes = read_build_id(file.path, file.id);
+	if (file.id_bytes)
+		perfdata_feature__add_build_id(closure, PERF_RECORD_MISC_USER, file.id,
+					       file.id_bytes, file.path);
 }
 
 void build_ids__read(const struct build_ids *ids, struct perfdata_buffer *table)
 {
 	elf_version(EV_CURRENT);
-	twalk_r(ids->paths, add_entry, table);
+	twalk_r(ids->files, add_entry, table);
 }
 
 void build_ids__delete(struct build_ids *ids)
 {
 	if (!ids)
 		return;
-	tdestroy(ids->paths, free);
+	tdestroy(ids->files, free);
 	free(ids);
 }

@@ -64,6 +64,8 @@ void sideband_event__init(const struct stack_config *stack, struct perf_event_at
 	attr->comm_exec = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
+	/* Of the file that is mapped: at the end, another may have its name. */
+	attr->build_id = 1;
 	/* perf finds .eh_frame, which is in no executable segment, by its mapping. */
 	attr->mmap_data = stack->call_graph == CALL_GRAPH_DWARF;
 }

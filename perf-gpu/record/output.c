@@ -280,7 +280,10 @@ static bool is_unwanted_mapping(struct output *output,
 	if (mmap2->addr > INT64_MAX)
 		return true;
 	if (mmap2->prot & PROT_EXEC)
-		build_ids__add(output->build_ids, mmap2->path);
+		build_ids__add(output->build_ids, mmap2->path, mmap2->build_id,
+			       event->misc & PERF_RECORD_MISC_MMAP_BUILD_ID
+				       ? mmap2->build_id_bytes
+				       : 0);
 	return false;
 }
 

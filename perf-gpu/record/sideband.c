@@ -53,22 +53,48 @@ static int make_evlist(struct sideband *sideband, pid_t pid,
 	return 0;
 }
 
+/* 0 or a negative errno */
+static int open_event(struct sideband *sideband, pid_t pid,
+		      const struct perf_event_attr *attr)
+{
+	int err = make_evlist(sideband, pid, attr);
+
+	return err ? err : perf_evlist__open(sideband->evlist);
+}
+
+static void close_event(struct sideband *sideband)
+{
+	perf_evlist__delete(sideband->evlist);
+	perf_thread_map__put(sideband->threads);
+	perf_cpu_map__put(sideband->cpus);
+	sideband->evlist = NULL;
+	sideband->threads = NULL;
+	sideband->cpus = NULL;
+}
+
 int sideband__open(pid_t pid, const struct perf_event_attr *attr,
 		   sideband_handler_fn *handle, void *ctx, struct sideband **ret,
 		   struct failure *failure)
 {
+	struct perf_event_attr without_build_id = *attr;
 	struct sideband *sideband;
 	int err = -ENOMEM;
 
 	libperf_init(print_libperf);
 	sideband = calloc(1, sizeof(*sideband));
-	if (!sideband || make_evlist(sideband, pid, attr)) {
+	if (!sideband) {
 		failure__set(failure, err, NULL, "no memory for the side-band event");
 		goto out;
 	}
 	sideband->handle = handle;
 	sideband->ctx = ctx;
-	err = perf_evlist__open(sideband->evlist);
+	err = open_event(sideband, pid, attr);
+	/* Linux before 5.12 */
+	if (err == -EINVAL && attr->build_id) {
+		close_event(sideband);
+		without_build_id.build_id = 0;
+		err = open_event(sideband, pid, &without_build_id);
+	}
 	if (err) {
 		failure__set(failure, err,
 			     "see kernel.perf_event_paranoid, and whether this is a "
@@ -145,8 +171,6 @@ void sideband__close(struct sideband *sideband)
 {
 	if (!sideband)
 		return;
-	perf_evlist__delete(sideband->evlist);
-	perf_thread_map__put(sideband->threads);
-	perf_cpu_map__put(sideband->cpus);
+	close_event(sideband);
 	free(sideband);
 }

@@ -59,6 +59,40 @@ expect "a file that is gone has no names" "$unknown" "$(our_frames)"
 expect "which nothing is said about" "" "$(cat err)"
 cp "$WORKLOADS/processes" "$app"
 
+# --- built anew while it is recorded ------------------------------------------------------
+
+# The builds of what was mapped, of which the file is no more one
+mapped_builds()
+{
+	perf script -i perf.data --show-mmap-events | grep -F " $app" | grep -oE '<[0-9a-f]{40}>' |
+		tr -d '<>' | xargs
+}
+cp kept "$app"
+first=$(readelf -n "$app" | awk '/Build ID/ { print $3 }')
+check_status "a program is replaced behind its start" 0 run_fake "$PERF_GPU" record \
+	sh -c "'$app' -n 3; rm '$app'; cp '$WORKLOADS/processes' '$app'"
+expect "the build that ran is known" "$first" "$(mapped_builds)"
+expect "to perf, too" "$first" "$(perf buildid-list | awk -v file="$app" '$2 == file { print $1 }')"
+expect "so that no other's names are taken" "$unknown" "$(our_frames)"
+mkdir -p "root/$TMP"
+cp kept "root/$app"
+expect "but its own" "$named" "$(our_frames --symfs root)"
+rm -r root
+
+if has plain; then
+	cp kept "$app"
+	# shellcheck disable=SC2031 # for the recorder alone
+	check_status "a kernel that doesn't tell builds" 0 run_fake \
+		env LD_PRELOAD="$O/tests/tools/libold-kernel.so" "$PERF_GPU" record "$app" -n 3
+	expect "says none of what is mapped" "" "$(mapped_builds)"
+	expect "files are read" "$first" "$(perf buildid-list | awk -v file="$app" '$2 == file { print $1 }')"
+	expect "and have names" "$named" "$(our_frames)"
+	cp "$WORKLOADS/processes" "$app"
+	expect "and none once they are others" "$unknown" "$(our_frames)"
+else
+	skip_one "a kernel that doesn't tell builds" "$(why_not plain)"
+fi
+
 # --- where the recorded build is -----------------------------------------------------------
 
 mkdir -p "root/$TMP"

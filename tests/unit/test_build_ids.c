@@ -18,8 +18,8 @@ TEST(a_file_is_there_once)
 
 	CHECK(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
 	CHECK_EQ(build_ids__new(&ids), 0);
-	build_ids__add(ids, own);
-	build_ids__add(ids, own);
+	build_ids__add(ids, own, NULL, 0);
+	build_ids__add(ids, own, NULL, 0);
 	build_ids__read(ids, &table);
 	CHECK(table.nr_bytes > sizeof(*entry));
 	entry = (const struct perfdata_build_id *)table.data;
@@ -29,6 +29,31 @@ TEST(a_file_is_there_once)
 	CHECK_EQ(entry->id_bytes, 20);
 	CHECK_STR(entry->path, own);
 	CHECK_EQ((entry->header.size - sizeof(*entry)) % PERFDATA_STRING_ALIGN, 0);
+	perfdata_buffer__release(&table);
+	build_ids__delete(ids);
+}
+
+/* The file may be another one by the time the table is made. */
+TEST(what_the_kernel_told_counts)
+{
+	const uint8_t first[4] = {1, 2, 3, 4}, second[4] = {5, 6, 7, 8}, zero[24] = {0};
+	const struct perfdata_build_id *entry;
+	struct perfdata_buffer table = {0};
+	struct build_ids *ids;
+	char own[4096] = "";
+
+	CHECK(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+	CHECK_EQ(build_ids__new(&ids), 0);
+	build_ids__add(ids, own, first, sizeof(first));
+	build_ids__add(ids, own, second, sizeof(second));
+	build_ids__add(ids, own, NULL, 0);
+	build_ids__add(ids, own, zero, 24); /* longer than any */
+	build_ids__read(ids, &table);
+	entry = (const struct perfdata_build_id *)table.data;
+	CHECK_EQ(table.nr_bytes, entry->header.size);
+	CHECK_EQ(entry->id_bytes, sizeof(second));
+	CHECK_MEM(entry->id, second, sizeof(second));
+	CHECK_STR(entry->path, own);
 	perfdata_buffer__release(&table);
 	build_ids__delete(ids);
 }
@@ -43,15 +68,15 @@ TEST(what_has_no_build_id_is_left_out)
 	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
 	CHECK_EQ(mkfifo(fifo, 0600), 0);
 	CHECK_EQ(build_ids__new(&ids), 0);
-	build_ids__add(ids, "[vdso]");
-	build_ids__add(ids, "//anon");
-	build_ids__add(ids, "relative");
-	build_ids__add(ids, "");
-	build_ids__add(ids, dir);
-	build_ids__add(ids, fifo); /* opening it must not wait for a writer */
-	build_ids__add(ids, "/dev/zero");
-	build_ids__add(ids, "/proc/self/maps");
-	build_ids__add(ids, "/no/such/file");
+	build_ids__add(ids, "[vdso]", NULL, 0);
+	build_ids__add(ids, "//anon", NULL, 0);
+	build_ids__add(ids, "relative", NULL, 0);
+	build_ids__add(ids, "", NULL, 0);
+	build_ids__add(ids, dir, NULL, 0);
+	build_ids__add(ids, fifo, NULL, 0); /* opening it must not wait for a writer */
+	build_ids__add(ids, "/dev/zero", NULL, 0);
+	build_ids__add(ids, "/proc/self/maps", NULL, 0);
+	build_ids__add(ids, "/no/such/file", NULL, 0);
 	build_ids__read(ids, &table);
 	CHECK_EQ(table.nr_bytes, 0);
 	build_ids__delete(ids);

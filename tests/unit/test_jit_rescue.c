@@ -198,9 +198,9 @@ TEST(a_dump_is_found_among_what_was_mapped)
 	dump__load(fd, 1, 0x1000, 16, 1, "dumped");
 	close(fd);
 	CHECK_STR(name_of(&f, 0), "none");
-	build_ids__add(f.mapped, "/usr/lib/libc.so");
-	build_ids__add(f.mapped, path);
-	build_ids__add(f.mapped, "/zzz");
+	build_ids__add(f.mapped, "/usr/lib/libc.so", NULL, 0);
+	build_ids__add(f.mapped, path, NULL, 0);
+	build_ids__add(f.mapped, "/zzz", NULL, 0);
 	CHECK_STR(name_of(&f, 0), "dumped");
 	unlink(path);
 	CHECK_STR(name_of(&f, 0), "none");
