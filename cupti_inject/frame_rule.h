@@ -52,22 +52,35 @@ enum frame_base {
 
 #define FRAME_SAME INT16_MIN /* the register isn't saved: it has the caller's value */
 
-struct frame_rule {
+/* What nearly all frames are walked by, in one word */
+struct frame_rule_head {
 	uint8_t kind; /* enum frame_kind */
-	uint8_t cfa_register; /* enum frame_register */
+	uint8_t cfa_register : 4; /* enum frame_register */
 	uint8_t is_cfa_indirect : 1; /* the CFA is the word there */
 	uint8_t is_interrupted : 1; /* the caller was, by a signal: it hasn't called */
 	uint8_t is_after_call : 1; /* the place is the last byte of a call */
-	uint8_t return_base : 2, saved_base : 2; /* enum frame_base */
-	uint8_t pad;
+	/*
+	 * FRAME_TABLE with a CFA of the stack or frame pointer, the return address below
+	 * it, and the frame pointer not saved, or at an offset from it: the rest of the
+	 * rule matters only to who needs the other registers.
+	 */
+	uint8_t is_plain : 1;
+	int16_t saved_fp; /* 8 bytes, as all offsets but the next; or FRAME_SAME */
 	int32_t cfa_offset; /* bytes */
-	int16_t return_offset; /* 8 bytes, as the next */
-	int16_t saved[6]; /* of FRAME_FP and up; or FRAME_SAME */
+};
+
+_Static_assert(sizeof(struct frame_rule_head) == 8, "a word");
+
+struct frame_rule {
+	struct frame_rule_head head;
+	int16_t return_offset;
+	int16_t saved_others[5]; /* of FRAME_OTHER and up; or FRAME_SAME */
+	uint8_t return_base, saved_base; /* enum frame_base */
 	uint16_t nr_loads; /* FRAME_CHAIN: valid until a library is loaded */
 };
 
 _Static_assert(sizeof(struct frame_rule) == 24, "as rule_cache has it");
-_Static_assert(FRAME_NR_REGISTERS - FRAME_FP <= 6, "have room");
+_Static_assert(FRAME_NR_REGISTERS - FRAME_OTHER <= 5, "have room");
 
 /**
  * frame_rule__open - open libunwind

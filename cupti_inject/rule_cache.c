@@ -1,51 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "rule_cache.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
-#define NR_WAYS	 4
-#define NR_SETS	 8192
-#define NR_WORDS (sizeof(struct frame_rule) / sizeof(uint64_t))
-
 /* Keys that no place has */
 #define KEY_EMPTY  0
 #define KEY_LOCKED 1 /* being written */
 
-/*
- * A writer locks the key, writes the words, and sets the key; a reader looks at the key
- * before and after reading the words. Of two entries of one key, which threads that
- * learn at once can make, either is right.
- */
-struct entry {
-	_Atomic uint64_t key; /* pc << 16 | epoch */
-	_Atomic uint64_t words[NR_WORDS];
-};
-
-_Static_assert(sizeof(struct entry) == 32, "two in a cache line");
-
-static struct entry table[NR_SETS][NR_WAYS];
-
-static struct entry *find_set(uint64_t pc)
-{
-	/* Fibonacci hashing: the upper bits of the product are the mixed ones */
-	return table[(pc * 0x9e3779b97f4a7c15ull) >> 51];
-}
-
-_Static_assert(NR_SETS == 1 << (64 - 51), "all sets are used");
+struct rule_cache_entry rule_cache[RULE_CACHE_NR_SETS][RULE_CACHE_NR_WAYS];
 
 bool rule_cache__find(uint64_t pc, uint16_t epoch, struct frame_rule *ret)
 {
 	const uint64_t key = pc << 16 | epoch;
-	struct entry *set = find_set(pc);
-	uint64_t words[NR_WORDS];
+	struct rule_cache_entry *set = rule_cache__set(pc);
+	uint64_t words[RULE_CACHE_NR_WORDS];
 
-	for (int i = 0; i < NR_WAYS; i++) {
-		struct entry *entry = &set[i];
+	for (int i = 0; i < RULE_CACHE_NR_WAYS; i++) {
+		struct rule_cache_entry *entry = &set[i];
 
 		if (atomic_load_explicit(&entry->key, memory_order_acquire) != key)
 			continue;
-		for (size_t j = 0; j < NR_WORDS; j++)
+		for (size_t j = 0; j < RULE_CACHE_NR_WORDS; j++)
 			words[j] = atomic_load_explicit(&entry->words[j],
 							memory_order_relaxed);
 		atomic_thread_fence(memory_order_acquire);
@@ -58,13 +31,14 @@ bool rule_cache__find(uint64_t pc, uint16_t epoch, struct frame_rule *ret)
 }
 
 /* Where a rule goes: over an older one of the place, an empty entry, or any. */
-static struct entry *choose(struct entry *set, uint64_t pc, uint64_t *ret_key)
+static struct rule_cache_entry *choose(struct rule_cache_entry *set, uint64_t pc,
+				       uint64_t *ret_key)
 {
 	static atomic_uint next_victim;
-	struct entry *empty = NULL;
+	struct rule_cache_entry *empty = NULL;
 	unsigned int victim;
 
-	for (int i = 0; i < NR_WAYS; i++) {
+	for (int i = 0; i < RULE_CACHE_NR_WAYS; i++) {
 		uint64_t key = atomic_load_explicit(&set[i].key, memory_order_relaxed);
 
 		if (key >> 16 == pc) {
@@ -79,18 +53,19 @@ static struct entry *choose(struct entry *set, uint64_t pc, uint64_t *ret_key)
 		return empty;
 	}
 	victim = atomic_fetch_add_explicit(&next_victim, 1, memory_order_relaxed);
-	*ret_key = atomic_load_explicit(&set[victim % NR_WAYS].key, memory_order_relaxed);
-	return &set[victim % NR_WAYS];
+	*ret_key = atomic_load_explicit(&set[victim % RULE_CACHE_NR_WAYS].key,
+					memory_order_relaxed);
+	return &set[victim % RULE_CACHE_NR_WAYS];
 }
 
 void rule_cache__add(uint64_t pc, uint16_t epoch, const struct frame_rule *rule)
 {
-	uint64_t words[NR_WORDS], key;
-	struct entry *entry;
+	uint64_t words[RULE_CACHE_NR_WORDS], key;
+	struct rule_cache_entry *entry;
 
 	if (!pc || pc >> 48)
 		return;
-	entry = choose(find_set(pc), pc, &key);
+	entry = choose(rule_cache__set(pc), pc, &key);
 	if (key == KEY_LOCKED || !atomic_compare_exchange_strong_explicit(
 					 &entry->key, &key, KEY_LOCKED,
 					 memory_order_acquire, memory_order_relaxed))
@@ -98,20 +73,20 @@ void rule_cache__add(uint64_t pc, uint16_t epoch, const struct frame_rule *rule)
 	/* The lock is to be seen before the words are. */
 	atomic_thread_fence(memory_order_release);
 	memcpy(words, rule, sizeof(words));
-	for (size_t j = 0; j < NR_WORDS; j++)
+	for (size_t j = 0; j < RULE_CACHE_NR_WORDS; j++)
 		atomic_store_explicit(&entry->words[j], words[j], memory_order_relaxed);
 	atomic_store_explicit(&entry->key, pc << 16 | epoch, memory_order_release);
 }
 
 void rule_cache__clear(void)
 {
-	for (size_t i = 0; i < NR_SETS; i++) {
-		for (size_t j = 0; j < NR_WAYS; j++) {
-			uint64_t key = atomic_load(&table[i][j].key);
+	for (size_t i = 0; i < RULE_CACHE_NR_SETS; i++) {
+		for (size_t j = 0; j < RULE_CACHE_NR_WAYS; j++) {
+			uint64_t key = atomic_load(&rule_cache[i][j].key);
 
 			if (key != KEY_LOCKED)
-				atomic_compare_exchange_strong(&table[i][j].key, &key,
-							       KEY_EMPTY);
+				atomic_compare_exchange_strong(&rule_cache[i][j].key,
+							       &key, KEY_EMPTY);
 		}
 	}
 }

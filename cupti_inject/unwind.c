@@ -12,8 +12,6 @@
 #include "rule_cache.h"
 #include "stack_memory.h"
 
-/* Of ours above the caller of unwind__frames(), at most */
-#define MAX_OWN_FRAMES 8
 /* A frame that the frame pointer leads over isn't larger. */
 #define MAX_CHAIN_BYTES (1ull << 20)
 
@@ -74,25 +72,26 @@ static void learn_rule(const struct walk *walk, uint64_t pc, struct frame_rule *
 	frame_rule__learn(pc, ret);
 	ret->nr_loads = walk->nr_loads;
 	/* What doesn't look like code may do so once a compiler has put some there. */
-	if (ret->kind <= FRAME_END || ret->is_after_call)
+	if (ret->head.kind <= FRAME_END || ret->head.is_after_call)
 		rule_cache__add(pc, walk->epoch, ret);
 }
 
-static inline void walk__find_rule(const struct walk *walk, struct place *place)
+static void walk__find_rule(const struct walk *walk, struct place *place)
 {
 	uint64_t pc = place->ip - !place->is_interrupted;
 
 	if (!rule_cache__find(pc, walk->epoch, &place->rule) ||
-	    (place->rule.kind == FRAME_CHAIN && place->rule.nr_loads != walk->nr_loads))
+	    (place->rule.head.kind == FRAME_CHAIN &&
+	     place->rule.nr_loads != walk->nr_loads))
 		learn_rule(walk, pc, &place->rule);
 }
 
 /* Is a place where something is called from, or was interrupted? */
-static inline bool is_code(const struct place *place)
+static bool is_code(const struct place *place)
 {
-	return place->rule.kind <= FRAME_END ||
-	       (place->rule.kind == FRAME_CHAIN &&
-		(place->is_interrupted || place->rule.is_after_call));
+	return place->rule.head.kind <= FRAME_END ||
+	       (place->rule.head.kind == FRAME_CHAIN &&
+		(place->is_interrupted || place->rule.head.is_after_call));
 }
 
 /* ---- a step ---- */
@@ -101,13 +100,13 @@ static inline bool is_code(const struct place *place)
  * Can a stack pointer be the caller's? The stack grows downwards, but may be another
  * one there: that of who was interrupted by a signal, or switched stacks.
  */
-static inline bool is_outwards(const struct walk *walk, uint64_t from, uint64_t to)
+static bool is_outwards(const struct walk *walk, uint64_t from, uint64_t to)
 {
 	return to > from || to < walk->memory.start;
 }
 
-static inline bool walk__follow_table(struct walk *walk, const struct place *from,
-				      struct place *to)
+static bool walk__follow_table(struct walk *walk, const struct place *from,
+			       struct place *to)
 {
 	const struct frame_rule *rule = &from->rule;
 	unsigned int nr_registers =
@@ -115,12 +114,13 @@ static inline bool walk__follow_table(struct walk *walk, const struct place *fro
 	uint64_t bases[3];
 	uint64_t cfa;
 
-	if (rule->cfa_register >= nr_registers) {
+	if (rule->head.cfa_register >= nr_registers) {
 		walk->needs_all_registers = true;
 		return false;
 	}
-	cfa = from->registers[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset;
-	if (rule->is_cfa_indirect && !stack_memory__read(&walk->memory, cfa, &cfa))
+	cfa = from->registers[rule->head.cfa_register] +
+	      (uint64_t)(int64_t)rule->head.cfa_offset;
+	if (rule->head.is_cfa_indirect && !stack_memory__read(&walk->memory, cfa, &cfa))
 		return false;
 	bases[FRAME_FROM_CFA] = cfa;
 	bases[FRAME_FROM_SP] = from->registers[FRAME_SP];
@@ -132,7 +132,8 @@ static inline bool walk__follow_table(struct walk *walk, const struct place *fro
 				&to->ip))
 		return false;
 	for (unsigned int reg = FRAME_FP; reg < nr_registers; reg++) {
-		int16_t offset = rule->saved[reg - FRAME_FP];
+		int16_t offset = reg == FRAME_FP ? rule->head.saved_fp
+						 : rule->saved_others[reg - FRAME_OTHER];
 
 		if (offset == FRAME_SAME)
 			to->registers[reg] = from->registers[reg];
@@ -143,7 +144,7 @@ static inline bool walk__follow_table(struct walk *walk, const struct place *fro
 			return false;
 	}
 	to->registers[FRAME_SP] = cfa;
-	to->is_interrupted = rule->is_interrupted;
+	to->is_interrupted = rule->head.is_interrupted;
 	return true;
 }
 
@@ -172,44 +173,90 @@ enum step {
 static enum step walk__step_by_chain(struct walk *walk, const struct place *from,
 				     struct place *to)
 {
-	if (!from->registers[FRAME_FP] && from->rule.kind == FRAME_CHAIN)
+	if (!from->registers[FRAME_FP] && from->rule.head.kind == FRAME_CHAIN)
 		return STEP_END;
 	if (!walk__follow_chain(walk, from, to))
 		return STEP_LOST;
 	if (!to->ip)
 		return STEP_END;
 	walk__find_rule(walk, to);
-	return to->rule.is_after_call ? STEP_MADE : STEP_LOST;
+	return to->rule.head.is_after_call ? STEP_MADE : STEP_LOST;
 }
 
-static inline enum step walk__step(struct walk *walk, const struct place *from,
-				   struct place *to)
+static enum step walk__step(struct walk *walk, const struct place *from, struct place *to)
 {
-	enum step step;
-	bool is_end = false;
-
-	if (from->rule.kind == FRAME_END)
+	if (from->rule.head.kind == FRAME_END)
 		return STEP_END;
-	if (from->rule.kind == FRAME_TABLE && walk__follow_table(walk, from, to)) {
-		is_end = !to->ip;
-		if (!is_end) {
-			walk__find_rule(walk, to);
-			if (is_code(to))
-				return STEP_MADE;
-		}
+	if (from->rule.head.kind == FRAME_TABLE && walk__follow_table(walk, from, to)) {
+		if (!to->ip)
+			return STEP_END;
+		walk__find_rule(walk, to);
+		if (is_code(to))
+			return STEP_MADE;
 	}
 	if (walk->needs_all_registers && !walk->has_all_registers)
 		return STEP_LOST;
-	/* libunwind's guess at code without tables may be a word that just is 0. */
-	step = walk__step_by_chain(walk, from, to);
-	return is_end && step == STEP_LOST ? STEP_END : step;
+	return walk__step_by_chain(walk, from, to);
 }
 
 /* ---- the walk ---- */
 
-static bool is_own(uint64_t address)
+/* Takes a frame into the stack, but for our own. Returns false if it is full. */
+static inline bool walk__take(struct walk *walk, uint64_t ip, uint64_t sp)
 {
-	return address >= own_start && address < own_end;
+	if (!walk->nr_frames && ip >= own_start && ip < own_end)
+		return true;
+	if (walk->stack_pointers)
+		walk->stack_pointers[walk->nr_frames] = sp;
+	if (walk->nr_frames == walk->max_frames)
+		return false;
+	walk->frames[walk->nr_frames++] = ip;
+	return true;
+}
+
+/*
+ * The same as walk__step() and walk__take(), as far as the rules are plain, known, and
+ * lead through the thread's own stack; leaves off at the first frame that isn't so.
+ * Nearly all are, and this loop is what makes a walk cost 5 ns a frame, not 20.
+ */
+static void walk__run_plain(struct walk *walk, struct place *place)
+{
+	const uint64_t start = walk->memory.start, end = walk->memory.end;
+	uint64_t ip = place->ip, sp = place->registers[FRAME_SP],
+		 fp = place->registers[FRAME_FP];
+	struct frame_rule_head rule = place->rule.head;
+	bool is_interrupted = place->is_interrupted;
+
+	while (rule.is_plain) {
+		struct frame_rule_head next_rule;
+		uint64_t next_ip, next_fp = fp;
+		uint64_t cfa = (rule.cfa_register == FRAME_SP ? sp : fp) +
+			       (uint64_t)(int64_t)rule.cfa_offset;
+
+		if (cfa <= sp || cfa - 8 < start || cfa > end || cfa & 7)
+			break;
+		next_ip = *(const uint64_t *)(uintptr_t)(cfa - 8);
+		if (rule.saved_fp != FRAME_SAME) {
+			uint64_t address = cfa + (uint64_t)(rule.saved_fp * 8ll);
+
+			if (address < start || address >= end)
+				break;
+			next_fp = *(const uint64_t *)(uintptr_t)address;
+		}
+		if (!rule_cache__find_head(next_ip - 1, walk->epoch, &next_rule) ||
+		    next_rule.kind > FRAME_END || !walk__take(walk, next_ip, cfa))
+			break;
+		ip = next_ip;
+		sp = cfa;
+		fp = next_fp;
+		rule = next_rule;
+		is_interrupted = false;
+	}
+	place->ip = ip;
+	place->registers[FRAME_SP] = sp;
+	place->registers[FRAME_FP] = fp;
+	place->is_interrupted = is_interrupted;
+	walk__find_rule(walk, place);
 }
 
 /* The stack goes on behind the frames. */
@@ -223,28 +270,20 @@ static void walk__truncate(struct walk *walk)
 static void walk__run(struct walk *walk, const struct place *start)
 {
 	struct place places[2] = {*start};
-	unsigned int now = 0, nr_own = 0;
+	unsigned int now = 0;
 	enum step step;
 
 	walk->nr_frames = 0;
 	walk->needs_all_registers = false;
 	walk__find_rule(walk, &places[0]);
 	for (;;) {
+		if (!walk->has_all_registers)
+			walk__run_plain(walk, &places[now]);
 		step = walk__step(walk, &places[now], &places[!now]);
-		if (step != STEP_MADE)
+		if (step != STEP_MADE ||
+		    !walk__take(walk, places[!now].ip, places[!now].registers[FRAME_SP]))
 			break;
 		now = !now;
-		if (!walk->nr_frames && nr_own < MAX_OWN_FRAMES &&
-		    is_own(places[now].ip)) {
-			nr_own++;
-			continue;
-		}
-		if (walk->stack_pointers)
-			walk->stack_pointers[walk->nr_frames] =
-				places[now].registers[FRAME_SP];
-		if (walk->nr_frames == walk->max_frames)
-			break;
-		walk->frames[walk->nr_frames++] = places[now].ip;
 	}
 	if (step != STEP_MADE && walk->stack_pointers)
 		walk->stack_pointers[walk->nr_frames] = 0;
