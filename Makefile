@@ -152,6 +152,7 @@ TEST_ALL :=
 -include tests/fake_cuda/Makefile.inc
 -include tests/workloads/Makefile.inc
 -include tests/tools/Makefile.inc
+-include tests/bench/Makefile.inc
 
 # --- building --------------------------------------------------------------------
 
