@@ -426,6 +426,7 @@ int sink_perfdata__new(const char *path, bool keep_other, struct sink **ret)
 	}
 	sink->sink.ops = &perfdata_ops;
 	sink->sink.wants_other_events = keep_other;
+	sink->sink.wants_used_files = !keep_other;
 	sink->keep_other = keep_other;
 	err = perfdata_writer__open(path, &sink->writer);
 	if (!err)

@@ -79,6 +79,8 @@ struct sink_ops {
 struct sink {
 	const struct sink_ops *ops;
 	bool wants_other_events;
+	/* record() isn't given the mappings of files that no launch's stack goes through */
+	bool wants_used_files;
 };
 
 /**

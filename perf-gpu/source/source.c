@@ -26,6 +26,7 @@
 #include "source/python_stack.h"
 #include "source/stack.h"
 #include "source/unwinder.h"
+#include "source/used_files.h"
 #include "util/log.h"
 #include "util/sum.h"
 
@@ -50,6 +51,7 @@ struct source {
 	struct join *join;
 	struct machine *machine;
 	struct jit_names *jit_names;
+	struct used_files *used_files; /* NULL: all are */
 	struct unwinder *unwinder; /* NULL: stacks are left as they are */
 	struct launches *launches;
 	struct source_entry *entries;
@@ -448,7 +450,36 @@ static int source__feed_entry(struct source *source, const struct source_entry *
 	}
 	if (err)
 		return source__no_memory(source);
+	if (source->used_files && !used_files__wants(source->used_files, record))
+		return 0;
 	return source->sink->ops->record(source->sink, record);
+}
+
+/* A pass of its own: mappings are fed before the stacks that go through them. */
+static int source__find_used_files(struct source *source)
+{
+	const struct perf_event_header *record;
+	struct launch launch;
+	size_t event;
+	int err;
+
+	if (!source->sink->wants_used_files)
+		return 0;
+	err = used_files__new(&source->used_files);
+	for (size_t i = 0; i < source->nr_entries && !err; i++) {
+		if (source->entries[i].where & KERNEL_ENTRY)
+			continue;
+		record = perfdata_reader__at(source->reader, source->entries[i].where);
+		if (record->type != PERF_RECORD_SAMPLE) {
+			err = used_files__add_record(source->used_files, record);
+			continue;
+		}
+		event = (size_t)perfdata_reader__find_event(source->reader, record);
+		if (launches__events(source->launches)[event] &&
+		    !launches__read(source->launches, record, event, &launch))
+			err = used_files__add_launch(source->used_files, &launch.sample);
+	}
+	return err ? source__no_memory(source) : 0;
 }
 
 /*
@@ -485,6 +516,9 @@ static int source__feed(struct source *source)
 	int err;
 
 	source__set_origin(source);
+	err = source__find_used_files(source);
+	if (err)
+		return err;
 	err = source->sink->ops->start(source->sink, &input);
 	for (size_t i = 0; i < source->nr_entries && !err; i++)
 		err = source__feed_entry(source, &source->entries[i]);
@@ -517,6 +551,7 @@ static void source__close(struct source *source)
 	kernel_names__release(&source->names);
 	node_stacks__delete(source->node_stacks);
 	jit_names__delete(source->jit_names);
+	used_files__delete(source->used_files);
 	free(source->entries);
 	unwinder__delete(source->unwinder);
 	machine__delete(source->machine);

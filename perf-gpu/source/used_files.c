@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files are known by their paths alone: of two builds that had one path, both are shown
+ * if one is used.
+ */
+#include "source/used_files.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "perfdata/format.h"
+#include "symbol/machine.h"
+
+struct program {
+	uint32_t pid; /* first: key */
+	uint32_t nr_execs; /* as of its first mapping */
+};
+
+struct used_files {
+	struct machine *machine;
+	/* Roots of tsearch(3) trees */
+	void *paths;
+	void *programs;
+	bool has_copied_stacks; /* which can go through anything */
+	const struct dso *last; /* that was added: most often the next is the same */
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct program *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int used_files__new(struct used_files **ret)
+{
+	struct used_files *files = calloc(1, sizeof(*files));
+
+	if (!files || machine__new(NULL, &files->machine)) {
+		free(files);
+		return -ENOMEM;
+	}
+	*ret = files;
+	return 0;
+}
+
+void used_files__delete(struct used_files *files)
+{
+	if (!files)
+		return;
+	machine__delete(files->machine);
+	tdestroy(files->paths, free);
+	tdestroy(files->programs, free);
+	free(files);
+}
+
+/* Of an MMAP2 record of code, whose path ends within it; else NULL */
+static const char *mapped_path(const struct perf_event_header *record)
+{
+	const struct perfdata_mmap2 *mmap2 = (const void *)record;
+
+	if (record->type != PERF_RECORD_MMAP2 || record->size <= sizeof(*mmap2) ||
+	    !(mmap2->prot & PROT_EXEC) ||
+	    !memchr(mmap2->path, '\0', record->size - sizeof(*mmap2)))
+		return NULL;
+	return mmap2->path;
+}
+
+static int used_files__add_path(struct used_files *files, const char *path)
+{
+	char *copy;
+
+	if (tfind(path, &files->paths, compare_paths))
+		return 0;
+	copy = strdup(path);
+	if (copy && tsearch(copy, &files->paths, compare_paths))
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+/* The first mapping behind an exec is the program's own. */
+static int used_files__note_program(struct used_files *files, uint32_t pid,
+				    const char *path)
+{
+	uint32_t nr_execs = machine__nr_execs(files->machine, pid);
+	struct program key = {.pid = pid}, *program, **found;
+
+	found = tfind(&key, &files->programs, compare_pids);
+	if (found && (*found)->nr_execs == nr_execs)
+		return 0;
+	if (found) {
+		(*found)->nr_execs = nr_execs;
+		return used_files__add_path(files, path);
+	}
+	program = malloc(sizeof(*program));
+	if (!program)
+		return -ENOMEM;
+	*program = (struct program){.pid = pid, .nr_execs = nr_execs};
+	if (!tsearch(program, &files->programs, compare_pids)) {
+		free(program);
+		return -ENOMEM;
+	}
+	return used_files__add_path(files, path);
+}
+
+int used_files__add_record(struct used_files *files,
+			   const struct perf_event_header *record)
+{
+	const struct perfdata_mmap2 *mmap2 = (const void *)record;
+	const char *path = mapped_path(record);
+	int err = machine__process(files->machine, record);
+
+	if (err)
+		return err == -EINVAL ? 0 : err;
+	return path ? used_files__note_program(files, mmap2->pid, path) : 0;
+}
+
+static int used_files__add_map(struct used_files *files, const struct map *map)
+{
+	if (!map || map->dso == files->last)
+		return 0;
+	files->last = map->dso;
+	return used_files__add_path(files, dso__path(map->dso));
+}
+
+int used_files__add_launch(struct used_files *files, const struct perfdata_sample *sample)
+{
+	files->has_copied_stacks |= sample->user_state_bytes > 0;
+	for (uint64_t i = 0; i < sample->nr_ips; i++) {
+		uint64_t ip = sample->ips[i];
+		const struct map *map =
+			machine__find_map(files->machine, sample->pid, ip - 1);
+
+		/* A return address belongs to the call before it, others to themselves. */
+		if (used_files__add_map(files, map))
+			return -ENOMEM;
+		if (map && ip < map->end)
+			continue;
+		map = machine__find_map(files->machine, sample->pid, ip);
+		if (used_files__add_map(files, map))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+bool used_files__wants(const struct used_files *files,
+		       const struct perf_event_header *record)
+{
+	const char *path = mapped_path(record);
+
+	return !path || files->has_copied_stacks || dso__is_anonymous(path) ||
+	       tfind(path, &files->paths, compare_paths);
+}
