@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034,SC2154 # $failed, $pairs and $processes are the callers'
+#
+# What the benchmarks have in common. A process keeps to fast or slow cores of the
+# machine for its life, so each variant is measured in several, by turns, and what is
+# printed are medians over them.
+#
+#   measure NAME COMMAND...   appends the line that COMMAND prints, under NAME
+#   record NAME [OPTION...] -- COMMAND...
+#                             the same under perf-gpu record
+#   print_table UNIT          of all that was measured
+#   $failed                   1 if something couldn't be measured
+
+# shellcheck source=scripts/cuda-env.sh
+. scripts/cuda-env.sh
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+: > "$tmp/results"
+command -v nsys > /dev/null || echo "nsys is not installed: not compared with it"
+
+measure() {
+	local name=$1
+	shift
+	if "$@" > "$tmp/out" 2> "$tmp/err"; then
+		awk -F '\t' -v name="$name" 'NF == 10 { $1 = name; print }' OFS='\t' \
+			"$tmp/out" >> "$tmp/results"
+	else
+		echo "bench: $name failed: $(tail -n 1 "$tmp/err")" >&2
+		failed=1
+	fi
+}
+
+record() {
+	local name=$1 options=()
+	shift
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	measure "$name" perf_gpu record -q -o "$tmp/perf.data" "${options[@]}" -- \
+		"${target_env[@]}" "$@"
+}
+
+# nsys can't be switched within a process: processes without it and with it, by turns.
+measure_nsys() {
+	command -v nsys > /dev/null || return 0
+	measure bare-process "${target_env[@]}" "$@"
+	measure nsys-process nsys profile -t cuda -s none -f true -o "$tmp/nsys" \
+		"${target_env[@]}" "$@"
+}
+
+print_table() {
+	if [[ $cuda_kind = gpu ]]; then
+		nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null || true
+	else
+		echo "On the stand-in for CUDA, whose launches cost next to nothing: read the differences only."
+	fi
+	echo "kernel $(uname -r), $processes processes of $pairs pairs of blocks"
+	awk -v unit="$1" -f tests/bench/table.awk "$tmp/results"
+}
