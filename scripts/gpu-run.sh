@@ -7,6 +7,7 @@
 #
 # usage: [OUT=DIR] scripts/gpu-run.sh            all steps
 #        [OUT=DIR] scripts/gpu-run.sh STEP       one of them, verbosely
+#        [OUT=DIR] scripts/gpu-run.sh PATTERN    all whose names match, as "torch*"
 #
 #   OUT            gets summary.txt, log.txt and recordings.tar.gz (default build/gpu-run)
 #   GPU_RUN_FAKE=1 on the stand-in for CUDA, to rehearse
@@ -31,10 +32,13 @@ skipped=77 # exit status of a step that can't be done here; its last line says w
 # name and time limit in seconds
 steps=(
 	"check 20" "two_streams 30" "truth_shared 60" "truth_static 60" "truth_stripped 60"
-	"truth_fp 60" "graph_truth 60" "graph_truth_stripped 60"
-	"two_streams_dwarf 30" "mini_llm 40" "mini_llm_tokens 60"
-	"killed 30" "mini_llm_durations 40" "torch_step 60" "torch_python 60" "torch_graph 60" "jax 90"
-	"cupy 60" "bench 180"
+	"truth_uprobe 60" "truth_process 60" "truth_nofp 60" "truth_fp 60"
+	"graph_truth 60" "graph_truth_stripped 60" "graph_truth_process 60"
+	"two_streams_dwarf 30" "no_root 30" "mini_llm 40" "mini_llm_tokens 60"
+	"killed 30" "killed_process 30" "mini_llm_durations 40"
+	"torch_step 60" "torch_uprobe 60" "torch_trampoline 60" "torch_compile 90" "torch_graph 60"
+	"torch_loader 60" "triton 60" "jax 90" "cupy 60" "onnx 30"
+	"bench 180" "bench_torch 300"
 )
 
 skip() {
@@ -110,6 +114,19 @@ step_truth_shared() {
 	record_truth truth_shared -- "$workloads/truth_shared"
 }
 
+step_truth_uprobe() {
+	record_truth truth_uprobe --stacks uprobe -- "$workloads/truth_shared"
+}
+
+step_truth_process() {
+	record_truth truth_process --stacks process -- "$workloads/truth_stripped_static$static_suffix"
+}
+
+step_truth_nofp() {
+	record_truth truth_nofp -- "$workloads/truth_nofp"
+	quality truth_nofp --require 100,100
+}
+
 step_truth_static() {
 	record_truth truth_static -- "$workloads/truth_static$static_suffix"
 }
@@ -127,26 +144,41 @@ step_truth_fp() {
 
 # The counts are to be compared: what the program made, and what CUPTI told of.
 record_graph_truth() {
-	record_program "$1" -- "$workloads/$1"
+	record_program "$1" "${@:3}" -- "$workloads/$2"
 	sed -n '/^nodes/s/\t/ /gp' "$work/$1/launched.txt"
 	python3 tests/workloads/gpu_log.py --nodes "$work/$1/perf.data.gpu"
 	check_recording "$1"
 }
 
 step_graph_truth() {
-	record_graph_truth graph_truth
+	record_graph_truth graph_truth graph_truth
 }
 
 step_graph_truth_stripped() {
-	record_graph_truth graph_truth_stripped
+	record_graph_truth graph_truth_stripped graph_truth_stripped
 }
 
-# Stack copies are unwound by perf, which isn't here: only that all kernels are there.
+step_graph_truth_process() {
+	record_graph_truth graph_truth_process graph_truth --stacks process
+}
+
+# As an ordinary user, who may nothing but run the program.
+step_no_root() {
+	local dir=$work/no_root
+	mkdir -p "$dir"
+	chown nobody "$dir"
+	chmod a+rx "$stage" "$work"
+	(
+		cd "$dir"
+		HOME=$dir runuser -u nobody -- "$PERF_GPU" record -- "${target_env[@]}" \
+			"$workloads/two_streams" -n 10 > launched.txt
+		perf_gpu script > script.txt
+	)
+	check_recording no_root
+}
+
 step_two_streams_dwarf() {
-	record_program two_streams_dwarf --call-graph dwarf -- "$workloads/two_streams" -n 2
-	python3 tests/workloads/check_truth.py --unknown /dev/null \
-		"$work/two_streams_dwarf/script.txt" \
-		--sidecar "$work/two_streams_dwarf/perf.data.gpu"
+	record_truth two_streams_dwarf --call-graph dwarf -- "$workloads/two_streams" -n 2
 }
 
 step_mini_llm() {
@@ -160,13 +192,15 @@ step_mini_llm_tokens() {
 	"${target_env[@]}" "$workloads/mini_llm" -n 16 | python3 tests/workloads/check_mini_llm.py
 }
 
-# A kill may lose what the GPU did in the last second, and no more.
-step_killed() {
-	local dir=$work/killed status=0 nr_launches nr_kernels
+# record_killed NAME [option of record ...]
+# A kill may lose what the GPU did in the last second, and no more; no kernel that is
+# there may lack its launch.
+record_killed() {
+	local dir=$work/$1 status=0 nr_launches nr_kernels
 	mkdir -p "$dir"
 	(
 		cd "$dir"
-		perf_gpu record -- "${target_env[@]}" timeout -s KILL 4 \
+		perf_gpu record "${@:2}" -- "${target_env[@]}" timeout -s KILL 4 \
 			"$workloads/mini_llm" -n 4000 2>&1 | tee record.txt
 		exit "${PIPESTATUS[0]}"
 	) || status=$?
@@ -174,8 +208,17 @@ step_killed() {
 	perf_gpu script -q -i "$dir/perf.data" > "$dir/script.txt"
 	nr_kernels=$(grep -c ' gpu-kernel: *$' "$dir/script.txt")
 	nr_launches=$(sed -n 's/^\[ perf-gpu record: \([0-9,]*\) launch.*/\1/p' "$dir/record.txt" | head -n 1 | tr -d ,)
+	! grep -q '\[unattributed\]' "$dir/script.txt" || { echo "kernels without a launch"; return 1; }
 	echo "killed after 4 s: $nr_kernels kernels of $nr_launches launches"
 	((nr_kernels * 2 > nr_launches))
+}
+
+step_killed() {
+	record_killed killed --stacks uprobe
+}
+
+step_killed_process() {
+	record_killed killed_process --stacks process
 }
 
 # The README's figures, and what the stand-in plays from then on.
@@ -190,42 +233,77 @@ step_mini_llm_durations() {
 	check_recording mini_llm_64
 }
 
-# record_python NAME MODULE [python3's arguments ...]: a script of tests/workloads that
-# needs MODULE, which finds its own cudart.
+# quality NAME [option of stack_quality.py ...]: the README's table
+quality() {
+	local name=$1
+	shift
+	perf_gpu script -q -i "$work/$name/perf.data" -F comm,pid,tid,time,period,event,ip,sym,dso |
+		python3 tests/workloads/stack_quality.py - "$@"
+}
+
+# record_python NAME MODULE [option of record ...] -- SCRIPT [its arguments ...]: a script of
+# tests/workloads that needs MODULE, which finds its own cudart.
 record_python() {
-	local name=$1 module=$2
+	local name=$1 module=$2 options=()
 	shift 2
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
 	python3 -c "import $module" 2> /dev/null || skip "no $module here"
 	target_env=(env -u LD_LIBRARY_PATH ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"})
 	cp tests/workloads/*_step.py "$work/"
-	record_program "$name" -- python3 "$@"
+	record_program "$name" "${options[@]}" -- python3 "../$1" "${@:2}"
 	cat "$work/$name/launched.txt"
 	check_recording "$name" --unknown
+	quality "$name" --python "$1" --require 100,99.9,99
 }
 
 step_torch_step() {
-	record_python torch_step torch ../torch_step.py -n 3
+	record_python torch_step torch -- torch_step.py -n 3
 }
 
-step_torch_python() {
-	record_python torch_python torch -X perf ../torch_step.py -n 3
-	grep -q 'py::train_step' "$work/torch_python/script.txt" ||
-		{ echo "no Python names in the stacks"; return 1; }
+step_torch_uprobe() {
+	record_python torch_uprobe torch --stacks uprobe -- torch_step.py -n 20
+}
+
+step_torch_trampoline() {
+	record_python torch_trampoline torch --python trampoline -- torch_step.py -n 3
+}
+
+step_torch_compile() {
+	record_python torch_compile torch -- torch_step.py --compile -n 10
 }
 
 step_torch_graph() {
-	record_python torch_graph torch ../torch_step.py --graph -n 10
+	record_python torch_graph torch -- torch_step.py --graph -n 10
+}
+
+step_torch_loader() {
+	record_python torch_loader torch -- torch_step.py --loader -n 10
+}
+
+step_triton() {
+	record_python triton triton -- triton_step.py
 }
 
 step_jax() {
-	record_python jax jax ../jax_step.py
+	record_python jax jax -- jax_step.py
 }
 
 step_cupy() {
-	record_python cupy cupy ../cupy_step.py
+	record_python cupy cupy -- cupy_step.py
 }
 
-step_bench() {
+step_onnx() {
+	python3 -c 'import onnxruntime as o; exit("CUDAExecutionProvider" not in o.get_available_providers())' \
+		2> /dev/null || skip "no onnxruntime with CUDA here"
+	record_python onnx onnxruntime -- onnx_step.py
+}
+
+# What the benchmarks need: nsys, which Nsight Compute brings, and CUPTI.
+find_profilers() {
 	# Where pip has put it, if the loader doesn't find one.
 	local cupti
 	cupti=$(compgen -G "$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
@@ -233,13 +311,22 @@ step_bench() {
 	if [[ $cuda_kind = gpu && -n $cupti ]]; then
 		export CUPTI_LIBRARY=$cupti
 	fi
-	# Nsight Compute brings an nsys that profiles, if only Nsight Compute is there.
 	PATH=$PATH:$(compgen -G "/opt/nvidia/nsight-compute/*/host/target-linux-x64" | tail -n 1 || true)
+}
+
+step_bench() {
+	find_profilers
 	tests/bench/run.sh | tee "$work/launch_loop.txt"
 }
 
+step_bench_torch() {
+	python3 -c 'import torch' 2> /dev/null || skip "no torch here"
+	find_profilers
+	tests/bench/torch.sh | tee "$work/torch_step.txt"
+}
+
 # One step is a process of its own: `timeout` can end it, and a failed command too.
-if [[ $# -gt 0 ]]; then
+if [[ $# -gt 0 && $(type -t "step_$1") = function ]]; then
 	if [[ ! -d $work ]]; then
 		install_stage
 		exec "$0" "$@" # which finds what has been installed
@@ -258,6 +345,8 @@ failed=0
 : > "$OUT/summary.txt"
 for entry in "${steps[@]}"; do
 	read -r step limit_s <<< "$entry"
+	# shellcheck disable=SC2053 # a pattern
+	[[ $step == ${1:-*} ]] || continue
 	start_s=$SECONDS
 	status=0
 	timeout -k 5 "$limit_s" "$0" "$step" > "$work/step.txt" 2>&1 || status=$?
@@ -281,7 +370,7 @@ done
 	cd "$work"
 	rm -f ./*/perf.gpu.data ./*/script.txt
 	rm -rf ./*/perf.gpu.data.dso
-	find . -mindepth 1 -maxdepth 1 \( -name launch_loop.txt -o -type d \) \
+	find . -mindepth 1 -maxdepth 1 \( -name '*.txt' -o -type d \) \
 		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 12288' sh {} \; -print0 |
 		tar -czf recordings.tar.gz --null -T -
 )
@@ -294,7 +383,7 @@ for entry in "${steps[@]}"; do
 		sed -n "/^==== $step\$/,/^==== /p" "$OUT/log.txt" | head -n 30
 	fi
 done
-[[ ! -e $work/launch_loop.txt ]] || cat "$work/launch_loop.txt"
+cat "$work/launch_loop.txt" "$work/torch_step.txt" 2> /dev/null || true
 echo
 cat "$OUT/summary.txt"
 ls -sh "$OUT"
