@@ -12,7 +12,14 @@
 #include "util/log.h"
 #include "util/usage.h"
 
-enum { OPT_CALL_GRAPH = USAGE_LONG_ONLY, OPT_PYTHON, OPT_CONTROL, OPT_PROBE, OPT_STACKS };
+enum {
+	OPT_CALL_GRAPH = USAGE_LONG_ONLY,
+	OPT_PYTHON,
+	OPT_CONTROL,
+	OPT_PROBE,
+	OPT_STACKS,
+	OPT_RUN_AS
+};
 
 static const struct usage_option options[] = {
 	{'o', "output", "file", "write to <file> (perf.data), and to <file>.gpu"},
@@ -38,6 +45,8 @@ static const struct usage_option options[] = {
 	 "how stacks get out of the command: uprobe (through the kernel, with BPF), "
 	 "process (into a file of the process's own: no privilege is needed), auto "
 	 "(uprobe where it may; the default)"},
+	{OPT_RUN_AS, "run-as", "user",
+	 "run the command as this user, when the recorder is root"},
 	{'m', "mmap-pages", "pages",
 	 "size of each CPU's ring buffer, in pages or with a unit B, K, M or G "
 	 "(4M, less with more than 128 CPUs)"},
@@ -152,6 +161,9 @@ static int take_option(struct record_options *opts, int key)
 		return take_control(opts, optarg);
 	case OPT_STACKS:
 		return take_stacks(opts, optarg);
+	case OPT_RUN_AS:
+		opts->run_as = optarg;
+		return 0;
 	case 'm':
 		return take_mmap_pages(opts, optarg);
 	case 'q':

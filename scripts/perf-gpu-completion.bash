@@ -51,6 +51,9 @@ _perf_gpu()
 	--stacks)
 		mapfile -t COMPREPLY < <(compgen -W "auto uprobe process" -- "$current")
 		;;
+	--run-as)
+		mapfile -t COMPREPLY < <(compgen -u -- "$current")
+		;;
 	--names)
 		mapfile -t COMPREPLY < <(compgen -W "full short mangled" -- "$current")
 		;;

@@ -13,6 +13,7 @@
 #include "record/carrier.h"
 #include "record/collection.h"
 #include "record/control.h"
+#include "record/identity.h"
 #include "record/injection.h"
 #include "record/loop.h"
 #include "record/output.h"
@@ -29,6 +30,7 @@ struct recording {
 	bool is_injected; /* into the command */
 	uint64_t session;
 	struct clock_pair clock;
+	struct identity identity; /* with options->run_as */
 	struct backup backup;
 	struct signals signals;
 	struct spool spool;
@@ -149,7 +151,36 @@ static int open_output(struct recording *rec)
 	err = output__open(&config, &rec->output);
 	if (err)
 		return err;
-	return spool__create(rec->backup.path[1], geteuid(), &rec->spool);
+	return spool__create(rec->backup.path[1],
+			     rec->options->run_as ? rec->identity.uid : geteuid(),
+			     &rec->spool);
+}
+
+static int find_identity(struct recording *rec)
+{
+	if (!rec->options->run_as)
+		return 0;
+	return identity__find(rec->options->run_as, &rec->identity);
+}
+
+/* Better now than in the command, where the library is to hold its peace. */
+static int check_identity(const struct recording *rec)
+{
+	int err;
+
+	if (!rec->options->run_as)
+		return 0;
+	err = identity__access(&rec->identity, rec->library, R_OK);
+	if (err) {
+		pr_err("%s can't read %s: %s; install perf-gpu where all users can",
+		       rec->identity.name, rec->library, strerror(-err));
+		return err;
+	}
+	err = identity__access(&rec->identity, rec->spool.path, W_OK | X_OK);
+	if (err)
+		pr_err("%s can't write to %s: %s; name a place with -o that he gets to",
+		       rec->identity.name, rec->spool.path, strerror(-err));
+	return err;
 }
 
 /* Only where there will be commands: what isn't there can't go wrong. */
@@ -178,7 +209,9 @@ static int fork_command(struct recording *rec)
 	if (err)
 		return err;
 	return workload__fork(rec->options->command, rec->injection.environment,
-			      &rec->signals.caller_mask, &rec->workload);
+			      &rec->signals.caller_mask,
+			      rec->options->run_as ? &rec->identity : NULL,
+			      &rec->workload);
 }
 
 static void release_command(struct recording *rec)
@@ -227,7 +260,9 @@ static int recording__prepare(struct recording *rec)
 {
 	int err;
 
-	err = find_library(rec);
+	err = find_identity(rec);
+	if (!err)
+		err = find_library(rec);
 	if (!err)
 		err = check_injection(rec);
 	if (!err)
@@ -242,6 +277,8 @@ static int recording__prepare(struct recording *rec)
 		return err;
 	rec->clock = clock_pair__read();
 	err = open_output(rec);
+	if (!err)
+		err = check_identity(rec);
 	if (!err)
 		err = open_control(rec);
 	if (!err)
@@ -327,6 +364,7 @@ static void recording__release(struct recording *rec)
 	close_carrier(rec);
 	output__close(rec->output);
 	spool__remove(&rec->spool);
+	identity__release(&rec->identity);
 	signals__close(&rec->signals);
 }
 

@@ -26,6 +26,7 @@ struct record_options {
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */
+	const char *run_as; /* user that the command is run as; NULL: the recorder's */
 	const char *const *command; /* NULL-terminated */
 	const char *const *cmdline; /* the recorder's own, for perf.data */
 };

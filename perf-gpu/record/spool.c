@@ -152,7 +152,8 @@ int spool__open_log(const struct spool *spool, const char *name)
 		pr_warning("can't read the GPU log %s: %s", name, strerror(-err));
 		return err;
 	}
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != spool->uid) {
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    (st.st_uid != spool->uid && st.st_uid != geteuid())) {
 		pr_warning(
 			"the GPU log %s is left out: not a file of the processes' user",
 			name);

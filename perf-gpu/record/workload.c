@@ -4,7 +4,7 @@
  *
  *   go      recorder → child: a byte lets it execute; end of file (the recorder
  *           gave up or died) ends it
- *   failed  child → recorder: errno of a failed exec; end of file means success
+ *   failed  child → recorder: a struct exec_failure; end of file means success
  */
 #include "record/workload.h"
 
@@ -20,8 +20,14 @@
 
 #include "util/log.h"
 
+struct exec_failure {
+	int error; /* an errno */
+	int is_identity; /* the child could not become the user it is to be */
+};
+
 struct workload {
 	const char *const *argv;
+	const struct identity *identity;
 	pid_t pid;
 	int pidfd;
 	int go_fd;
@@ -47,28 +53,36 @@ static ssize_t read_whole(int fd, void *buf, size_t size)
 	return nr;
 }
 
-static __attribute__((noreturn)) void run_child(const char *const *argv,
+static __attribute__((noreturn)) void run_child(const struct workload *workload,
 						char *const *environment,
 						const sigset_t *mask, int go_fd,
 						int failed_fd)
 {
+	struct exec_failure failure = {};
 	char go;
-	int err;
 
 	if (read_whole(go_fd, &go, 1) != 1)
 		_exit(WORKLOAD_STATUS_NOT_EXECUTABLE);
+	if (workload->identity)
+		failure.error = -identity__assume(workload->identity);
+	if (failure.error) {
+		failure.is_identity = 1;
+		goto out;
+	}
 	for (; *environment; environment++)
 		putenv(*environment);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(argv[0], (char *const *)argv);
-	err = errno;
-	while (write(failed_fd, &err, sizeof(err)) < 0 && errno == EINTR)
+	execvp(workload->argv[0], (char *const *)workload->argv);
+	failure.error = errno;
+out:
+	while (write(failed_fd, &failure, sizeof(failure)) < 0 && errno == EINTR)
 		;
 	_exit(WORKLOAD_STATUS_NOT_FOUND);
 }
 
 int workload__fork(const char *const *argv, char *const *environment,
-		   const sigset_t *mask, struct workload **ret)
+		   const sigset_t *mask, const struct identity *identity,
+		   struct workload **ret)
 {
 	int go[2] = {-1, -1}, failed[2] = {-1, -1};
 	struct workload *workload;
@@ -80,6 +94,7 @@ int workload__fork(const char *const *argv, char *const *environment,
 		return -ENOMEM;
 	}
 	workload->argv = argv;
+	workload->identity = identity;
 	workload->pidfd = -1;
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
 		goto out_errno;
@@ -90,7 +105,7 @@ int workload__fork(const char *const *argv, char *const *environment,
 	if (!workload->pid) {
 		close(go[1]);
 		close(failed[0]);
-		run_child(argv, environment, mask, go[0], failed[1]);
+		run_child(workload, environment, mask, go[0], failed[1]);
 	}
 	workload->go_fd = go[1];
 	workload->failed_fd = failed[0];
@@ -136,9 +151,23 @@ static void reap(struct workload *workload)
 	workload->is_waited_for = true;
 }
 
+static void print_failure(const struct workload *workload,
+			  const struct exec_failure *failure)
+{
+	const char *why = strerror(failure->error);
+
+	if (failure->is_identity)
+		pr_err("can't become the user %s: %s", workload->identity->name, why);
+	else if (workload->identity)
+		pr_err("can't run %s as %s: %s", workload->argv[0],
+		       workload->identity->name, why);
+	else
+		pr_err("can't run %s: %s", workload->argv[0], why);
+}
+
 int workload__start(struct workload *workload, int *ret_status)
 {
-	int exec_errno;
+	struct exec_failure failure;
 	ssize_t nr;
 
 	/* A child that a signal has ended meanwhile is found by workload__wait(). */
@@ -148,17 +177,18 @@ int workload__start(struct workload *workload, int *ret_status)
 		pr_err("can't start %s: %s", workload->argv[0], strerror(-err));
 		return err;
 	}
-	nr = read_whole(workload->failed_fd, &exec_errno, sizeof(exec_errno));
+	nr = read_whole(workload->failed_fd, &failure, sizeof(failure));
 	close_fd(&workload->go_fd);
 	close_fd(&workload->failed_fd);
-	if (nr != sizeof(exec_errno))
+	if (nr != sizeof(failure))
 		return 0;
 
 	reap(workload);
-	pr_err("can't run %s: %s", workload->argv[0], strerror(exec_errno));
-	*ret_status = exec_errno == ENOENT ? WORKLOAD_STATUS_NOT_FOUND
-					   : WORKLOAD_STATUS_NOT_EXECUTABLE;
-	return -exec_errno;
+	print_failure(workload, &failure);
+	*ret_status = failure.error == ENOENT && !failure.is_identity
+			      ? WORKLOAD_STATUS_NOT_FOUND
+			      : WORKLOAD_STATUS_NOT_EXECUTABLE;
+	return -failure.error;
 }
 
 void workload__signal(const struct workload *workload, int signal)

@@ -3,7 +3,8 @@
  * The command that is recorded: forked at once, so that probes and side-band
  * events can be put on its pid, but executed only when it is let go.
  *
- * Terminal, stdin and signal dispositions are the recorder's own, untouched. One
+ * Terminal, stdin and signal dispositions are the recorder's own, untouched; so is
+ * the user, unless another is asked for. One
  * thread; SIGPIPE is blocked (record/signals.h).
  */
 #ifndef PERF_GPU_RECORD_WORKLOAD_H
@@ -11,6 +12,8 @@
 
 #include <signal.h>
 #include <sys/types.h>
+
+#include "record/identity.h"
 
 struct workload;
 
@@ -23,12 +26,14 @@ struct workload;
  * @argv:    NULL-terminated; argv[0] is searched in PATH. Kept by reference.
  * @environment: "NAME=value" strings to add, NULL-terminated
  * @mask:    signal mask that the command starts with
+ * @identity: the user to run it as; NULL: the recorder's. Kept by reference.
  * @ret:     released by workload__close(); written on success only
  *
  * Return: 0 or a negative errno, printed.
  */
 int workload__fork(const char *const *argv, char *const *environment,
-		   const sigset_t *mask, struct workload **ret);
+		   const sigset_t *mask, const struct identity *identity,
+		   struct workload **ret);
 
 pid_t workload__pid(const struct workload *workload);
 

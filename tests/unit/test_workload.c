@@ -21,7 +21,7 @@ static int run(const char *const *argv, char *const *environment)
 
 	log_verbosity = -1;
 	CHECK_EQ(signals__open(&signals), 0);
-	CHECK_EQ(workload__fork(argv, environment, &signals.caller_mask, &workload), 0);
+	CHECK_EQ(workload__fork(argv, environment, &signals.caller_mask, NULL, &workload), 0);
 	CHECK_EQ(workload__start(workload, &status), 0);
 	CHECK_EQ(workload__wait(workload, &status), 0);
 	workload__close(workload);
@@ -70,7 +70,7 @@ TEST(nothing_runs_before_its_start)
 	sigset_t mask;
 
 	sigemptyset(&mask);
-	CHECK_EQ(workload__fork(argv, no_environment, &mask, &workload), 0);
+	CHECK_EQ(workload__fork(argv, no_environment, &mask, NULL, &workload), 0);
 	pollfd.fd = workload__pidfd(workload);
 	CHECK_EQ(poll(&pollfd, 1, 50), 0);
 	CHECK_EQ(kill(workload__pid(workload), 0), 0);
@@ -90,7 +90,7 @@ static void check_not_run(const char *path, int wanted_err, int wanted_status)
 	if (!freopen("/dev/null", "w", stderr))
 		SKIP("no /dev/null");
 	sigemptyset(&mask);
-	CHECK_EQ(workload__fork(argv, no_environment, &mask, &workload), 0);
+	CHECK_EQ(workload__fork(argv, no_environment, &mask, NULL, &workload), 0);
 	CHECK_EQ(workload__start(workload, &status), wanted_err);
 	CHECK_EQ(status, wanted_status);
 	workload__close(workload);
