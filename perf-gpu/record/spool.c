@@ -172,8 +172,9 @@ void spool__remove(struct spool *spool)
 		return;
 	dir = open_stream(spool);
 	while (dir && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			unlinkat(dirfd(dir), entry->d_name, 0);
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    unlinkat(dirfd(dir), entry->d_name, 0) && errno == EISDIR)
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 	if (dir)
 		closedir(dir);
 	if (rmdir(spool->path))
