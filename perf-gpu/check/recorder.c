@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What record asks of the kernel, asked as record does: probe, rings, side-band. */
+/*
+ * What record asks of the kernel, asked as record does: probe, rings, side-band. Where
+ * that fails, record has another way, so it is no failure.
+ */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -95,7 +98,7 @@ static void report_probe(struct report *report, const struct probe_result *resul
 				     ? "5-byte nop, which this kernel turns into a call"
 				     : "1-byte nop");
 	} else {
-		report__line(report, VERDICT_FAIL, "uprobes", "%s",
+		report__line(report, VERDICT_WARN, "uprobes", "%s",
 			     *result->failure.why ? result->failure.why
 						  : trial__error(trial));
 		if (*result->failure.advice)
@@ -109,10 +112,25 @@ static void report_rings(struct report *report, const struct probe_result *resul
 	if (result->has_rings)
 		report__line(report, VERDICT_OK, "rings", "one for each CPU");
 	else if (result->has_probe)
-		report__line(report, VERDICT_FAIL, "rings", "%s", trial__error(trial));
+		report__line(report, VERDICT_WARN, "rings", "%s", trial__error(trial));
 	else
 		report__line(report, VERDICT_NOTE, "rings",
 			     "not tried: they need a probe");
+}
+
+/* Which of the ways would record take, left to itself? */
+static void report_stacks(struct report *report, const struct check_facts *facts)
+{
+	if (facts->has_probe && facts->has_rings && facts->has_sideband) {
+		report__line(report, VERDICT_OK, "stacks",
+			     "record takes them through uprobes; within the process "
+			     "(--stacks process) always works");
+		return;
+	}
+	report__line(report, VERDICT_OK, "stacks",
+		     "record takes them within the process (--stacks process), which "
+		     "always works; --call-graph fp and dwarf, and --probe api, need "
+		     "uprobes");
 }
 
 void check__recorder(struct report *report, struct check_facts *facts)
@@ -136,6 +154,7 @@ void check__recorder(struct report *report, struct check_facts *facts)
 		report__line(report, VERDICT_OK, "side-band",
 			     "mappings, forks and names of processes can be recorded");
 	else
-		report__line(report, VERDICT_FAIL, "side-band", "%s",
+		report__line(report, VERDICT_WARN, "side-band", "%s",
 			     trial__error(&trial));
+	report_stacks(report, facts);
 }

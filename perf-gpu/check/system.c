@@ -50,11 +50,11 @@ static unsigned int report_kernel(struct report *report, const struct check_fact
 	uname(&uts);
 	version = kernel_version(&uts);
 	is_old = version < OLDEST_KERNEL && !facts->has_probe;
-	report__line(report, is_old ? VERDICT_FAIL : VERDICT_OK, "kernel", "%s %s, %s",
+	report__line(report, is_old ? VERDICT_WARN : VERDICT_OK, "kernel", "%s %s, %s",
 		     uts.sysname, uts.release, uts.machine);
 	report__detail(report, "%s", uts.version);
 	if (is_old)
-		report__mend(report, "Linux 5.8 or later is needed");
+		report__mend(report, "uprobes need Linux 5.8 or later");
 	return version;
 }
 
@@ -125,7 +125,7 @@ static void report_capabilities(struct report *report, const struct check_facts 
 		report__line(report, VERDICT_OK, "capabilities",
 			     "CAP_SYS_ADMIN, which is all of them here");
 	} else if (!capabilities__are_enough(caps)) {
-		report__line(report, VERDICT_FAIL, "capabilities", "%s",
+		report__line(report, VERDICT_WARN, "capabilities", "%s",
 			     missing_capabilities(caps));
 		mend_capabilities(report, kernel);
 	} else if (facts->has_probe || kernel >= MULTI_KERNEL) {
@@ -133,7 +133,7 @@ static void report_capabilities(struct report *report, const struct check_facts 
 			     "CAP_BPF and CAP_PERFMON, which are enough here");
 	} else {
 		report__line(
-			report, VERDICT_FAIL, "capabilities",
+			report, VERDICT_WARN, "capabilities",
 			"CAP_BPF and CAP_PERFMON; without uprobe_multi (Linux 6.6) a "
 			"uprobe takes CAP_SYS_ADMIN");
 		mend_capabilities(report, kernel);
@@ -148,7 +148,7 @@ static void report_paranoid(struct report *report, const struct check_facts *fac
 	char text[32];
 
 	if (proc__read_line(path, text, sizeof(text))) {
-		report__line(report, VERDICT_FAIL, "perf events",
+		report__line(report, VERDICT_WARN, "perf events",
 			     "the kernel has none: there is no %s", path);
 		report__mend(report, "boot a kernel with CONFIG_PERF_EVENTS=y");
 	} else if (caps->admin || caps->perfmon) {
