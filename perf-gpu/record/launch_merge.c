@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "record/log_file.h"
 #include "record/task_records.h"
@@ -326,6 +327,17 @@ static int write_logs(struct launch_merge *merge)
 	return err;
 }
 
+/* Processes that were there at the same time have their logs open at the same time. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int launch_merge__run(const struct spool *spool, uint64_t session, struct output *output,
 		      struct launch_reader_counts *ret)
 {
@@ -334,6 +346,7 @@ int launch_merge__run(const struct spool *spool, uint64_t session, struct output
 	struct spool_names names;
 	int err;
 
+	raise_file_limit();
 	err = spool__list(spool, SPOOL_LAUNCH_LOG_SUFFIX, &names);
 	if (err)
 		return err;

@@ -5,7 +5,7 @@
  *
  * A log is open from its process's start to its last record, so memory is that of
  * the processes that were there at the same time: for each, what a launch_reader
- * takes. One thread.
+ * takes, and a file descriptor. One thread.
  */
 #ifndef PERF_GPU_RECORD_LAUNCH_MERGE_H
 #define PERF_GPU_RECORD_LAUNCH_MERGE_H
@@ -19,7 +19,8 @@
  * @session: logs of others are refused
  * @ret:     what is known to be missing; written on success only
  *
- * Of a log that is broken, what is whole is written; that is told.
+ * The process may have as many files open as it can afterwards: no command is to be
+ * executed any more. Of a log that is broken, what is whole is written; that is told.
  *
  * Return: 0 or a negative errno, printed, if perf.data can't be written.
  */

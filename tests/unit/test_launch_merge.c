@@ -2,6 +2,7 @@
 /* What perf.data is made of launch logs: one stream, by time, of all processes */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "gpu_log_build.h"
@@ -263,6 +264,26 @@ TEST(logs_of_others_and_broken_ones_do_not_stop_the_rest)
 	next(&f, PERF_RECORD_SAMPLE, 43, 43, 1200);
 	next(&f, PERF_RECORD_EXIT, 43, 43, 1200);
 	check_end(&f);
+	close_fixture(&f);
+}
+
+TEST(as_many_processes_as_files_may_be_open)
+{
+	const struct rlimit few = {.rlim_cur = 32, .rlim_max = 512};
+	struct fixture f;
+
+	open_fixture(&f);
+	for (uint32_t pid = 1; pid <= 300; pid++) {
+		struct log_build build = new_log(pid, pid);
+		char name[32];
+
+		log_build__launch(&build, 1, 0, 1000);
+		snprintf(name, sizeof(name), "%u-1.gpulaunch", pid);
+		save_log(&f, &build, name);
+	}
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	merge(&f);
+	CHECK_EQ(output__counts(f.output).nr_launches, 300);
 	close_fixture(&f);
 }
 
