@@ -30,6 +30,7 @@ build  bpftool        bpftool|linux-tools-generic  bpftool
 build  libbpf         libbpf-dev                   libbpf-devel
 build  libelf         libelf-dev                   elfutils-libelf-devel
 build  libdw          libdw-dev                    elfutils-devel
+build  libtraceevent  libtraceevent-dev            libtraceevent-devel
 build  libperf        linux-source                 libperf-devel
 build  libunwind      libunwind-dev                libunwind-devel
 build  libiberty      libiberty-dev                binutils-devel
@@ -166,7 +167,7 @@ probe()
 	libc) echo '#include <features.h>
 		__GLIBC__.__GLIBC_MINOR__' | $CC -E -P - 2>/dev/null | tail -n 1 | tr -d ' ' ;;
 	libbpf) library_version libbpf 1.1 ;;
-	libelf | libdw | zlib) library_version "$1" ;;
+	libelf | libdw | libtraceevent | zlib) library_version "$1" ;;
 	libunwind) library_version libunwind && find_libunwind >/dev/null ;;
 	libperf) library_version libperf || find_libperf_source | first_number ;;
 	libiberty)
@@ -278,8 +279,8 @@ write_features()
 	cupti=$(find_cuda_header cupti.h)
 	cuda=$(find_cuda_header cuda.h)
 	mk+="BPFTOOL ?= $(find_bpftool)"$'\n'
-	mk+="LIB_CFLAGS := $(pkg-config --cflags libbpf libelf libdw zlib)"$'\n'
-	mk+="LIB_LIBS := $(pkg-config --libs libbpf libelf libdw zlib) -liberty"$'\n'
+	mk+="LIB_CFLAGS := $(pkg-config --cflags libbpf libelf libdw libtraceevent zlib)"$'\n'
+	mk+="LIB_LIBS := $(pkg-config --libs libbpf libelf libdw libtraceevent zlib) -liberty"$'\n'
 	if pkg-config --exists libperf; then
 		mk+="LIBPERF_PACKAGE := yes"$'\n'
 		mk+="LIBPERF_CFLAGS := $(pkg-config --cflags libperf)"$'\n'

@@ -4,18 +4,23 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gpu_log.h"
 #include "join/by_time.h"
+#include "source/probe_events.h"
 #include "util/log.h"
 
 struct launches {
-	const struct perfdata_reader *reader;
+	struct perfdata_reader *reader;
 	const char *path;
 	bool *is_launch; /* by the reader's events */
 	size_t first;
+	bool are_probes; /* perf's own: of no session */
 	uint64_t session;
+	uint64_t first_hit_ns, last_hit_ns;
 	const struct sidecar *sidecar;
+	const char *sidecar_path;
 	struct by_time *by_time;
 };
 
@@ -25,36 +30,81 @@ static bool is_marker(const struct perf_event_attr *attr)
 	       attr->config == PERF_COUNT_SW_BPF_OUTPUT && attr->config1;
 }
 
-static int launches__find(struct launches *launches)
+/* Index of the first that is a launch; the number of events if there is none */
+static size_t launches__first(const struct launches *launches)
 {
-	size_t nr_events = perfdata_reader__nr_events(launches->reader);
-	bool is_injected = false;
+	size_t i = 0;
 
-	launches->first = nr_events;
-	for (size_t i = nr_events; i-- > 0;) {
-		const struct perfdata_event_desc *event =
-			perfdata_reader__event(launches->reader, i);
+	while (i < perfdata_reader__nr_events(launches->reader) &&
+	       !launches->is_launch[i])
+		i++;
+	return i;
+}
 
-		is_injected |= !strcmp(event->name, "gpu-kernel");
-		if (!is_marker(&event->attr))
-			continue;
-		launches->is_launch[i] = true;
-		launches->first = i;
-		launches->session = event->attr.config1;
+static void launches__find_markers(struct launches *launches)
+{
+	for (size_t i = 0; i < perfdata_reader__nr_events(launches->reader); i++) {
+		const struct perf_event_attr *attr =
+			&perfdata_reader__event(launches->reader, i)->attr;
+
+		launches->is_launch[i] = is_marker(attr);
+		if (launches->is_launch[i])
+			launches->session = attr->config1;
 	}
-	if (launches->first < nr_events)
+}
+
+/* What the GPU did is told in this clock. */
+static int launches__check_clock(const struct launches *launches)
+{
+	const struct perf_event_attr *attr = &launches__event(launches)->attr;
+
+	if (attr->use_clockid && attr->clockid == CLOCK_MONOTONIC)
 		return 0;
-	if (is_injected)
-		pr_err("%s is what inject makes: give it to perf report or perf script, "
-		       "and the perf.data it was made of to perf-gpu",
-		       launches->path);
-	else
-		pr_err("%s has no launches in it: it was not recorded by perf-gpu record",
-		       launches->path);
+	pr_err("%s has times of another clock than GPU records: make it with perf record "
+	       "-k CLOCK_MONOTONIC",
+	       launches->path);
 	return -EINVAL;
 }
 
-int launches__new(const struct perfdata_reader *reader, const char *path,
+static int launches__tell_none(const struct launches *launches)
+{
+	for (size_t i = 0; i < perfdata_reader__nr_events(launches->reader); i++) {
+		const char *name = perfdata_reader__event(launches->reader, i)->name;
+
+		if (strcmp(name, "gpu-kernel"))
+			continue;
+		pr_err("%s is what inject makes: give it to perf report or perf script, "
+		       "and the perf.data it was made of to perf-gpu",
+		       launches->path);
+		return -EINVAL;
+	}
+	pr_err("%s has no launches in it: it was not recorded by perf-gpu record, nor "
+	       "with "
+	       "probes on libcuda's launch functions",
+	       launches->path);
+	return -EINVAL;
+}
+
+static int launches__find(struct launches *launches, const char *symfs)
+{
+	size_t nr_events = perfdata_reader__nr_events(launches->reader);
+
+	launches__find_markers(launches);
+	launches->first = launches__first(launches);
+	if (launches->first < nr_events)
+		return 0;
+	if (probe_events__find(launches->reader, symfs, launches->is_launch)) {
+		pr_err("no memory to read %s", launches->path);
+		return -ENOMEM;
+	}
+	launches->first = launches__first(launches);
+	if (launches->first == nr_events)
+		return launches__tell_none(launches);
+	launches->are_probes = true;
+	return launches__check_clock(launches);
+}
+
+int launches__new(struct perfdata_reader *reader, const char *path, const char *symfs,
 		  struct launches **ret)
 {
 	struct launches *launches = calloc(1, sizeof(*launches));
@@ -68,7 +118,7 @@ int launches__new(const struct perfdata_reader *reader, const char *path,
 				     sizeof(*launches->is_launch));
 	if (!launches->is_launch)
 		goto no_memory;
-	err = launches__find(launches);
+	err = launches__find(launches, symfs);
 	if (err) {
 		launches__delete(launches);
 		return err;
@@ -93,7 +143,8 @@ void launches__delete(struct launches *launches)
 int launches__set_sidecar(struct launches *launches, const struct sidecar *sidecar,
 			  const char *path)
 {
-	if (sidecar->session != launches->session) {
+	launches->sidecar_path = path;
+	if (!launches->are_probes && sidecar->session != launches->session) {
 		pr_err("%s is of another recording than %s (session %016llx, not "
 		       "%016llx): give the right one with -g",
 		       path, launches->path, (unsigned long long)sidecar->session,
@@ -114,6 +165,18 @@ const struct perfdata_event_desc *launches__event(const struct launches *launche
 	return perfdata_reader__event(launches->reader, launches->first);
 }
 
+/* Who reads a copied stack goes by the attr of the first event. */
+static bool launches__has_state_of_first(const struct launches *launches, size_t event)
+{
+	const struct perf_event_attr *first = &launches__event(launches)->attr;
+	const struct perf_event_attr *attr =
+		&perfdata_reader__event(launches->reader, event)->attr;
+	const uint64_t state = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	return (attr->sample_type & state) == (first->sample_type & state) &&
+	       attr->sample_regs_user == first->sample_regs_user;
+}
+
 static int launches__parse(const struct launches *launches,
 			   const struct perf_event_header *record, size_t event,
 			   struct launch *ret)
@@ -126,10 +189,16 @@ static int launches__parse(const struct launches *launches,
 		&launch.sample);
 	if (err)
 		return err;
-	if (launch.sample.raw_bytes < sizeof(launch.event))
-		return -EINVAL;
-	memcpy(&launch.event, launch.sample.raw, sizeof(launch.event));
+	if (!launches->are_probes) {
+		if (launch.sample.raw_bytes < sizeof(launch.event))
+			return -EINVAL;
+		memcpy(&launch.event, launch.sample.raw, sizeof(launch.event));
+	}
 	launch.is_hit = !launch.event.log_id;
+	if (!launches__has_state_of_first(launches, event)) {
+		launch.sample.user_state = NULL;
+		launch.sample.user_state_bytes = 0;
+	}
 	*ret = launch;
 	return 0;
 }
@@ -138,6 +207,15 @@ static struct probe_hit hit_of(const struct perfdata_sample *sample)
 {
 	return (struct probe_hit){
 		.pid = sample->pid, .tid = sample->tid, .time_ns = sample->time_ns};
+}
+
+static void launches__note_hit(struct launches *launches, const struct probe_hit *hit)
+{
+	by_time__tell(launches->by_time, hit);
+	if (!launches->first_hit_ns || hit->time_ns < launches->first_hit_ns)
+		launches->first_hit_ns = hit->time_ns;
+	if (hit->time_ns > launches->last_hit_ns)
+		launches->last_hit_ns = hit->time_ns;
 }
 
 int launches__note(struct launches *launches, const struct perf_event_header *record,
@@ -152,7 +230,7 @@ int launches__note(struct launches *launches, const struct perf_event_header *re
 		return err;
 	hit = hit_of(&launch.sample);
 	if (launch.is_hit)
-		by_time__tell(launches->by_time, &hit);
+		launches__note_hit(launches, &hit);
 	else if (!(launch.event.api & GPU_LOG_API_GRAPH_NODE))
 		join__announce(join, launch.event.log_id, launch.event.correlation_id);
 	*ret_time_ns = launch.sample.time_ns;
@@ -165,13 +243,47 @@ static uint64_t log_id_of(const struct launches *launches,
 	return launches->sidecar->logs[call->log].log_id;
 }
 
-void launches__settle(const struct launches *launches, struct join *join)
+/* Did something happen in the sidecar while there were hits? */
+static bool launches__is_same_time(const struct launches *launches)
+{
+	for (size_t i = 0; i < launches->sidecar->nr_api_calls; i++) {
+		const struct sidecar_api_call *call = &launches->sidecar->api_calls[i];
+
+		if (call->end_ns >= launches->first_hit_ns &&
+		    call->start_ns <= launches->last_hit_ns)
+			return true;
+	}
+	return false;
+}
+
+/* No session tells whether the two files belong together. */
+static int launches__check_pair(const struct launches *launches)
+{
+	if (!launches->are_probes || !launches->sidecar->nr_kernels ||
+	    !launches->last_hit_ns || launches__is_same_time(launches))
+		return 0;
+	if (launches->sidecar->nr_api_calls)
+		pr_err("%s is of another time than %s: give the right one with -g",
+		       launches->sidecar_path, launches->path);
+	else
+		pr_err("%s has no records of API calls, which hits of probes could be "
+		       "joined with: make it with perf-gpu record --probe none",
+		       launches->sidecar_path);
+	return -EINVAL;
+}
+
+int launches__settle(const struct launches *launches, struct join *join)
 {
 	const struct sidecar_api_call *call;
 	size_t cursor = 0;
+	int err;
 
+	err = launches__check_pair(launches);
+	if (err)
+		return err;
 	while ((call = by_time__next(launches->by_time, &cursor)))
 		join__announce(join, log_id_of(launches, call), call->correlation_id);
+	return 0;
 }
 
 int launches__read(const struct launches *launches,

@@ -4,7 +4,8 @@
  *
  *   marker     the sample says the key of the join: perf-gpu record
  *   probe hit  it says nothing, and is joined by thread and time with the sidecar's
- *              API calls: perf-gpu record --probe api
+ *              API calls: perf-gpu record --probe api, or perf's own probes
+ *              (probe_events.h)
  *
  * One thread.
  */
@@ -34,17 +35,18 @@ struct launch {
  * launches__new - find the events that are launches
  * @reader: must outlive it
  * @path:   of what is read, for messages
+ * @symfs:  where the recorded machine's files are; NULL: in /
  * @ret:    released by launches__delete(); written on success only
  *
  * Return: 0 or a negative errno, printed.
  */
-int launches__new(const struct perfdata_reader *reader, const char *path,
+int launches__new(struct perfdata_reader *reader, const char *path, const char *symfs,
 		  struct launches **ret);
 void launches__delete(struct launches *launches); /* NULL is fine */
 
 /**
  * launches__set_sidecar - what hits are joined with; must outlive it
- * @path: of the sidecar, for messages
+ * @path: of the sidecar, for messages; kept by reference
  *
  * Return: 0; -EINVAL, printed, if it is of another recording; -ENOMEM.
  */
@@ -67,8 +69,12 @@ const struct perfdata_event_desc *launches__event(const struct launches *launche
 int launches__note(struct launches *launches, const struct perf_event_header *record,
 		   size_t event, struct join *join, uint64_t *ret_time_ns);
 
-/* Once all are noted: tell the join of the calls that were hit. */
-void launches__settle(const struct launches *launches, struct join *join);
+/**
+ * launches__settle - tell the join of the calls that were hit, once all hits are noted
+ *
+ * Return: 0, or -EINVAL, printed, if hits can't be of the sidecar's calls.
+ */
+int launches__settle(const struct launches *launches, struct join *join);
 
 /* The same sample again, and what is known of it by now. 0 or a negative errno. */
 int launches__read(const struct launches *launches,

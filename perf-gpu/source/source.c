@@ -16,7 +16,6 @@
 #include "gpu_log.h"
 #include "join/join.h"
 #include "launch_event.h"
-#include "perfdata/feature.h"
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
@@ -24,6 +23,7 @@
 #include "source/launches.h"
 #include "source/node_stacks.h"
 #include "source/python_stack.h"
+#include "source/recorded_files.h"
 #include "source/stack.h"
 #include "source/unwinder.h"
 #include "source/used_files.h"
@@ -68,27 +68,13 @@ static int source__no_memory(const struct source *source)
 	return -ENOMEM;
 }
 
-/* Which files the machine's were: symbols of others would be wrong. */
 static int source__read_build_ids(struct source *source)
 {
-	struct perfdata_cursor cursor;
-	struct perfdata_file_id file;
-	const void *table;
-	size_t bytes;
-	int ret;
+	int err = recorded_files__tell(source->reader, source->machine);
 
-	if (!perfdata_reader__feature(source->reader, HEADER_BUILD_ID, &table, &bytes))
-		return 0;
-	cursor = perfdata_cursor__new(table, bytes);
-	while ((ret = perfdata_feature__next_build_id(&cursor, &file)) > 0) {
-		struct build_id id = build_id__make(file.id, file.id_bytes);
-
-		if (file.mode == PERF_RECORD_MISC_USER &&
-		    machine__set_build_id(source->machine, file.path, &id))
-			return source__no_memory(source);
-	}
-	if (ret < 0)
-		source->stats.nr_broken_records++;
+	if (err == -ENOMEM)
+		return source__no_memory(source);
+	source->stats.nr_broken_records += err != 0;
 	return 0;
 }
 
@@ -102,7 +88,8 @@ static int source__open(struct source *source)
 	err = perfdata_reader__open(options->perfdata_path, &source->reader);
 	if (err)
 		return err;
-	err = launches__new(source->reader, options->perfdata_path, &source->launches);
+	err = launches__new(source->reader, options->perfdata_path, options->symfs,
+			    &source->launches);
 	if (err)
 		return err;
 
@@ -237,7 +224,9 @@ static int source__note_kernels(struct source *source)
 	size_t cursor = 0;
 	int err;
 
-	launches__settle(source->launches, source->join);
+	err = launches__settle(source->launches, source->join);
+	if (err)
+		return err;
 	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
 		source->stats.nr_kernels++;
 		sum__add(&source->stats.kernels_ns, duration_ns(&sidecar->kernels[i]));
