@@ -40,7 +40,9 @@ static const struct usage_option options[] = {
 	 "what tells of launches: marker (our library in the command; the default), api "
 	 "(probes on what libcuda exports, for a command that the library can't get "
 	 "into; "
-	 "with --call-graph dwarf, the default then, or fp)"},
+	 "with --call-graph dwarf, the default then, or fp), none (probes of another "
+	 "recorder, which is the command and writes perf.data: only the GPU records are "
+	 "written)"},
 	{OPT_STACKS, "stacks", "way",
 	 "how stacks get out of the command: uprobe (through the kernel, with BPF), "
 	 "process (into a file of the process's own: no privilege is needed), auto "
@@ -114,7 +116,7 @@ static int take_probe(struct record_options *opts, const char *text)
 {
 	if (!parse__probe(text, &opts->probe))
 		return 0;
-	return usage__error(&usage, "--probe takes marker or api, not %s", text);
+	return usage__error(&usage, "--probe takes marker, api or none, not %s", text);
 }
 
 static int take_stacks(struct record_options *opts, const char *text)
@@ -177,28 +179,42 @@ static int take_option(struct record_options *opts, int key)
 	}
 }
 
+/* What goes with the other kinds of probes? Return: 0, or the exit status. */
+static int check_probe(const struct record_options *opts)
+{
+	enum call_graph call_graph = opts->stack.call_graph;
+
+	if (opts->probe == LAUNCH_PROBE_API && call_graph == CALL_GRAPH_UNWIND)
+		return usage__error(&usage, "--probe api takes --call-graph dwarf or fp: "
+					    "the kernel sees the stack, not the command");
+	if (opts->probe == LAUNCH_PROBE_API && (opts->delay_ms || opts->control_fd))
+		return usage__error(&usage, "--probe api can't be switched on and off by "
+					    "--delay or --control");
+	if (opts->probe == LAUNCH_PROBE_NONE && call_graph != CALL_GRAPH_DEFAULT)
+		return usage__error(&usage, "--probe none takes no --call-graph: stacks "
+					    "are the other recorder's");
+	return 0;
+}
+
 /*
- * Without our library, nobody walks the stack in the command. Return: 0, or the exit
- * status.
+ * Without our library's marker, nobody walks the stack in the command. Return: 0, or
+ * the exit status.
  */
 static int settle_stacks(struct record_options *opts)
 {
-	bool is_api = opts->probe == LAUNCH_PROBE_API;
+	bool is_marker = opts->probe == LAUNCH_PROBE_MARKER;
+	int status = check_probe(opts);
 
-	if (opts->stack.call_graph == CALL_GRAPH_UNWIND && is_api)
-		return usage__error(&usage, "--probe api takes --call-graph dwarf or fp: "
-					    "the kernel sees the stack, not the command");
-	if (is_api && (opts->delay_ms || opts->control_fd))
-		return usage__error(&usage, "--probe api can't be switched on and off by "
-					    "--delay or --control");
+	if (status)
+		return status;
 	if (opts->stacks == STACKS_PROCESS &&
-	    (is_api || (opts->stack.call_graph != CALL_GRAPH_DEFAULT &&
-			opts->stack.call_graph != CALL_GRAPH_UNWIND)))
+	    (!is_marker || (opts->stack.call_graph != CALL_GRAPH_DEFAULT &&
+			    opts->stack.call_graph != CALL_GRAPH_UNWIND)))
 		return usage__error(&usage, "--stacks process has only --call-graph "
 					    "unwind: the kernel is not asked");
 	if (opts->stack.call_graph != CALL_GRAPH_DEFAULT)
 		return 0;
-	opts->stack.call_graph = is_api ? CALL_GRAPH_DWARF : CALL_GRAPH_UNWIND;
+	opts->stack.call_graph = is_marker ? CALL_GRAPH_UNWIND : CALL_GRAPH_DWARF;
 	opts->stack.dwarf_bytes = CALL_GRAPH_DWARF_BYTES;
 	return 0;
 }

@@ -46,7 +46,7 @@ _perf_gpu()
 		mapfile -t COMPREPLY < <(compgen -W "walk trampoline off" -- "$current")
 		;;
 	--probe)
-		mapfile -t COMPREPLY < <(compgen -W "marker api" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "marker api none" -- "$current")
 		;;
 	--stacks)
 		mapfile -t COMPREPLY < <(compgen -W "auto uprobe process" -- "$current")

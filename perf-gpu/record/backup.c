@@ -8,9 +8,9 @@
 
 #include "util/log.h"
 
-int backup__init(const char *path, struct backup *ret)
+int backup__init(const char *path, bool has_perfdata, struct backup *ret)
 {
-	struct backup backup = {};
+	struct backup backup = {.is_ours = {has_perfdata, true}};
 	struct stat st;
 
 	/* The longest name decides for all of them. */
@@ -23,7 +23,8 @@ int backup__init(const char *path, struct backup *ret)
 	snprintf(backup.old_path[0], PATH_MAX, "%s.old", path);
 	for (int i = 0; i < 2; i++) {
 		/* /dev/null would be replaced by a file. */
-		if (!stat(backup.path[i], &st) && !S_ISREG(st.st_mode)) {
+		if (backup.is_ours[i] && !stat(backup.path[i], &st) &&
+		    !S_ISREG(st.st_mode)) {
 			pr_err("%s is not a regular file: name another output with -o",
 			       backup.path[i]);
 			return -EINVAL;
@@ -36,6 +37,8 @@ int backup__init(const char *path, struct backup *ret)
 int backup__move(struct backup *backup)
 {
 	for (int i = 0; i < 2; i++) {
+		if (!backup->is_ours[i])
+			continue;
 		if (!rename(backup->path[i], backup->old_path[i])) {
 			backup->is_moved[i] = true;
 		} else if (errno != ENOENT) {

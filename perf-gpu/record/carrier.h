@@ -110,6 +110,9 @@ extern const struct carrier_ops carrier_uprobe;
  */
 extern const struct carrier_ops carrier_api;
 
+/* Nothing: another program records launches, and perf.data is its. */
+extern const struct carrier_ops carrier_none;
+
 /* The library's launch logs, read when the command has ended: CALL_GRAPH_UNWIND only. */
 extern const struct carrier_ops carrier_process;
 

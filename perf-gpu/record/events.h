@@ -20,6 +20,7 @@ enum call_graph {
 enum launch_probe {
 	LAUNCH_PROBE_MARKER, /* the injected library, by CUPTI's callbacks */
 	LAUNCH_PROBE_API, /* probes on what libcuda exports */
+	LAUNCH_PROBE_NONE, /* probes of another recorder's: only the sidecar is written */
 };
 
 /* How Python's functions get into the stacks of CALL_GRAPH_UNWIND */

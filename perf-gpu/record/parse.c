@@ -62,6 +62,8 @@ int parse__probe(const char *text, enum launch_probe *ret)
 		*ret = LAUNCH_PROBE_MARKER;
 	else if (!strcmp(text, "api"))
 		*ret = LAUNCH_PROBE_API;
+	else if (!strcmp(text, "none"))
+		*ret = LAUNCH_PROBE_NONE;
 	else
 		return -EINVAL;
 	return 0;

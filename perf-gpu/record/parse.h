@@ -30,7 +30,7 @@ int parse__stacks(const char *text, enum stacks *ret);
  */
 int parse__python(const char *text, enum python_frames *ret);
 
-/* parse__probe - "marker" or "api": 0, or -EINVAL for another word */
+/* parse__probe - "marker", "api" or "none": 0, or -EINVAL for another word */
 int parse__probe(const char *text, enum launch_probe *ret);
 
 /**

@@ -41,6 +41,12 @@ struct recording {
 	struct control *control; /* NULL: all is recorded from the start */
 };
 
+/* Is perf.data ours? Else its file, which has nothing in it, is dropped at the end. */
+static bool has_perfdata(const struct recording *rec)
+{
+	return rec->options->probe != LAUNCH_PROBE_NONE;
+}
+
 static int find_library(struct recording *rec)
 {
 	char libdir[PATH_MAX];
@@ -123,6 +129,8 @@ static const struct carrier_ops *first_carrier(const struct record_options *opti
 {
 	if (options->probe == LAUNCH_PROBE_API)
 		return &carrier_api;
+	if (options->probe == LAUNCH_PROBE_NONE)
+		return &carrier_none;
 	if (options->stacks == STACKS_PROCESS)
 		return &carrier_process;
 	return &carrier_uprobe;
@@ -268,7 +276,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = make_session(&rec->session);
 	if (!err)
-		err = backup__init(rec->options->output, &rec->backup);
+		err = backup__init(rec->options->output, has_perfdata(rec), &rec->backup);
 	if (!err)
 		err = signals__open(&rec->signals);
 	if (!err)
@@ -325,7 +333,8 @@ static int commit(struct recording *rec, struct collection *collection)
 	err = collection__commit(collection);
 	if (err)
 		goto out;
-	err = output__commit(rec->output);
+	if (has_perfdata(rec))
+		err = output__commit(rec->output);
 	if (err)
 		unlink(rec->backup.path[1]);
 out:
@@ -336,7 +345,10 @@ out:
 
 static int recording__finish(struct recording *rec, bool *ret_is_whole)
 {
-	struct summary summary = {.path = rec->options->output};
+	struct summary summary = {
+		.path = rec->options->output,
+		.has_perfdata = has_perfdata(rec),
+	};
 	struct collection *collection = NULL;
 	int err;
 

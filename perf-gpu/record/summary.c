@@ -81,22 +81,10 @@ static void print_losses(const struct summary *summary)
 			   format__count(summary->output.nr_broken, &count));
 }
 
-void summary__print(const struct summary *summary)
+static void print_files(const struct summary *summary)
 {
 	const struct output_counts *output = &summary->output;
 	struct format_buf launches, processes;
-
-	log_scan__print(summary->scan);
-	if (output->nr_unlogged)
-		print_unlogged(output);
-	if (summary->logs.nr_empty_logs)
-		pr_warning("%s %s ended before GPU records were written: a crash loses "
-			   "those of its last second",
-			   format__count(summary->logs.nr_empty_logs, &launches),
-			   plural(summary->logs.nr_empty_logs, "process", "processes"));
-	else if (summary->library && !summary->logs.nr_logs && !output->nr_unlogged)
-		print_absence(summary);
-	print_losses(summary);
 
 	pr_info("%s %s of %s %s in %s (%.1f MB), GPU records in %s.gpu (%.1f MB)",
 		format__count(output->nr_launches, &launches),
@@ -109,4 +97,31 @@ void summary__print(const struct summary *summary)
 		plural(carrier_losses__launches(&summary->losses), "launch", "launches"),
 		format__count(summary->scan->nr_dropped, &processes),
 		plural(summary->scan->nr_dropped, "record", "records"));
+}
+
+void summary__print(const struct summary *summary)
+{
+	const struct output_counts *output = &summary->output;
+	struct format_buf processes, dropped;
+
+	log_scan__print(summary->scan);
+	if (output->nr_unlogged)
+		print_unlogged(output);
+	if (summary->logs.nr_empty_logs)
+		pr_warning("%s %s ended before GPU records were written: a crash loses "
+			   "those of its last second",
+			   format__count(summary->logs.nr_empty_logs, &processes),
+			   plural(summary->logs.nr_empty_logs, "process", "processes"));
+	else if (summary->library && !summary->logs.nr_logs && !output->nr_unlogged)
+		print_absence(summary);
+	print_losses(summary);
+
+	if (summary->has_perfdata)
+		print_files(summary);
+	else
+		pr_info("GPU records of %s %s in %s.gpu (%.1f MB), %s dropped",
+			format__count(summary->logs.nr_logs, &processes),
+			plural(summary->logs.nr_logs, "process", "processes"),
+			summary->path, MB(summary->logs.bytes),
+			format__count(summary->scan->nr_dropped, &dropped));
 }

@@ -12,6 +12,7 @@
 
 struct summary {
 	const char *path; /* of perf.data */
+	bool has_perfdata; /* else there is the sidecar alone */
 	const char *library; /* that was injected; NULL: none */
 	struct output_counts output;
 	struct collection_counts logs;
