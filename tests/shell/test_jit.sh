@@ -5,10 +5,12 @@ need root bpf perf fake_cuda
 
 export HOME=$TMP # of perf's build-id cache
 
+record_options=()
+
 # record_jit ARGUMENTS...: leaves nothing of what the program told profilers
 record_jit()
 {
-	run_fake "$PERF_GPU" record -q "$WORKLOADS/jit" "$@" >jit.out 2>record.err
+	run_fake "$PERF_GPU" record -q "${record_options[@]}" "$WORKLOADS/jit" "$@" >jit.out 2>record.err
 	pid=$(awk '{ print $2 }' jit.out)
 	address=$(awk '{ print $3 }' jit.out)
 	rm -rf "/tmp/perf-$pid.map" "jit-$pid.dump"
@@ -56,6 +58,11 @@ named "a killed process's map of the last moment" "$second" -m -w 1500 -x late -
 named "a killed process's dump" "$both" -d -w 1500 -e kill
 named "a killed process's dump of the last moment" "$both" -d -w 1500 -x late -e kill
 named "a process that ends at once" "$second" -m -w 1500 -x late -e _exit
+
+record_options=(--stacks process)
+named "a map, without the kernel" "$second" -m
+named "a killed process's dump, without the kernel" "$both" -d -w 1500 -x late -e kill
+record_options=()
 
 # --- the whole stack ---------------------------------------------------------------------
 
