@@ -161,6 +161,6 @@ expect_match "an older CUPTI: all have stacks" '100.0 % of GPU time has a stack'
 check_status "stacks aren't walked in the command" 129 "$PERF_GPU" record --probe api --call-graph unwind true
 expect_match "says why" '--probe api takes --call-graph dwarf or fp' "$(cat err)"
 check_status "another word" 129 "$PERF_GPU" record --probe cuda true
-expect_match "says which there are" '--probe takes marker or api' "$(cat err)"
+expect_match "says which there are" '--probe takes marker, api or none' "$(cat err)"
 check_status "it can't be paused" 129 "$PERF_GPU" record --probe api -D 100 true
 expect_match "says so" "--probe api can't be switched on and off" "$(cat err)"
