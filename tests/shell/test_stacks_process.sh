@@ -13,12 +13,13 @@ record()
 	run_fake "$PERF_GPU" record "$@"
 }
 
-# A line for each sample, sorted: what was launched, and from where, but when and in
-# which process. Addresses of kernels depend on their order.
+# A line for each sample, sorted: what was launched, and from where, but not when and in
+# which process. Addresses of kernels depend on their order, as do names k<N> of kernels
+# that python_stacks.py launches in threads.
 samples()
 {
 	"$PERF_GPU" script -i "$1" -F comm,event,ip,sym,symoff,dso 2>/dev/null |
-		sed -E 's/^\s+1000000000[0-9a-f]+ //' |
+		sed -E 's/^\s+1000000000[0-9a-f]+ //; s/\[GPU_Kernel\]k[0-9]+ /k /' |
 		awk -v RS= '{ gsub(/\n\s*/, "; "); print }' | sort
 }
 
@@ -59,6 +60,8 @@ for plugin in a b; do
 	expect "stacks through plugin $plugin are named so" 30 \
 		"$(grep -c "run_in_plugin_$plugin.*plugin_$plugin.so" process.samples)"
 done
+same "Python" 200 python3 "$TESTS/workloads/python_stacks.py" "$TMP/truth"
+expect_match "Python: its functions are there" 'py::recursive' "$(cat process.samples)"
 if has nvcc; then
 	same "a program that knows its stacks" 1000 "$WORKLOADS/truth_shared" -n 1000
 	same "the same, stripped and without frame pointers" 500 \
