@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct whole_block block;
 	struct launch_reader *reader;
 	struct logged_event event;
-	volatile uint64_t sum = 0;
+	static volatile uint64_t sum; /* so that what is looked at is read */
 	size_t begin = 0, at;
 	int fd;
 

@@ -21,7 +21,8 @@ static int run(const char *const *argv, char *const *environment)
 
 	log_verbosity = -1;
 	CHECK_EQ(signals__open(&signals), 0);
-	CHECK_EQ(workload__fork(argv, environment, &signals.caller_mask, NULL, &workload), 0);
+	CHECK_EQ(workload__fork(argv, environment, &signals.caller_mask, NULL, &workload),
+		 0);
 	CHECK_EQ(workload__start(workload, &status), 0);
 	CHECK_EQ(workload__wait(workload, &status), 0);
 	workload__close(workload);
