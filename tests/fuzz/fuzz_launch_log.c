@@ -15,6 +15,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* So that what is looked at is read */
+static volatile uint64_t sum;
+
 struct whole_block {
 	struct gpu_log_block header;
 	unsigned char payload[65536];
@@ -39,21 +42,21 @@ static int write_block(int fd, struct whole_block *block, const uint8_t *data,
 /* What the merge does with an event: all that it points to is looked at. */
 static uint64_t look_at(const struct logged_event *event)
 {
-	uint64_t sum = event->time_ns;
+	uint64_t sum_of_event = event->time_ns;
 
 	switch (event->kind) {
 	case LOGGED_LAUNCH:
 		for (uint32_t i = 0; i < event->launch->nr_frames; i++)
-			sum += event->launch->frames[i];
+			sum_of_event += event->launch->frames[i];
 		break;
 	case LOGGED_MAP:
-		sum += strlen(event->map->path);
+		sum_of_event += strlen(event->map->path);
 		break;
 	case LOGGED_THREAD:
-		sum += strlen(event->thread->comm);
+		sum_of_event += strlen(event->thread->comm);
 		break;
 	}
-	return sum;
+	return sum_of_event;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -62,7 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct whole_block block;
 	struct launch_reader *reader;
 	struct logged_event event;
-	static volatile uint64_t sum; /* so that what is looked at is read */
 	size_t begin = 0, at;
 	int fd;
 
