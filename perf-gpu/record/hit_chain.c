@@ -19,6 +19,8 @@ uint64_t hit_chain__add_caller(const uint64_t *ips, uint64_t nr, uint64_t caller
 {
 	uint64_t place;
 
+	if (!nr)
+		return 0;
 	if (nr > HIT_CHAIN_MAX_IPS - 1)
 		nr = HIT_CHAIN_MAX_IPS - 1;
 	place = find_place(ips, nr);

@@ -15,7 +15,7 @@
 #include "own_machine.h"
 #include "unwind/dwarf_unwind.h"
 
-#define STACK_BYTES 16384
+#define STACK_BYTES 65536
 #define TRUNCATED   ((uint64_t)GPU_LOG_FRAME_TRUNCATED << 56)
 
 #if defined(__x86_64__)
@@ -86,13 +86,35 @@ static uint64_t end_of_mapping(uint64_t address)
 	return found;
 }
 
+/* By the kernel, as in a sample: what lies between objects is nobody's to read. */
+static void copy_stack(struct raw_state *raw, uint64_t sp)
+{
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+	CHECK_EQ(pread(memory, raw->stack, raw->nr_valid, (off_t)sp), raw->nr_valid);
+	close(memory);
+}
+
+/* A sanitizer's own backtrace() is in what it finds: @caller comes second. */
+static __attribute__((always_inline)) inline void take_frames(struct taken *taken,
+							      void *caller)
+{
+	int nr = backtrace(taken->frames, 64), skip = 0;
+
+	while (skip + 1 < nr && taken->frames[skip + 1] != caller)
+		skip++;
+	taken->nr_frames = nr - skip;
+	memmove(taken->frames, taken->frames + skip,
+		(size_t)taken->nr_frames * sizeof(*taken->frames));
+}
+
 static __attribute__((noinline)) void take(struct taken *taken)
 {
 	ucontext_t context;
 	uint64_t sp, left_bytes;
 
 	memset(taken, 0, sizeof(*taken));
-	taken->nr_frames = backtrace(taken->frames, 64);
+	take_frames(taken, __builtin_return_address(0));
 	getcontext(&context);
 	fill_regs(&taken->raw, &context);
 	sp = stack_pointer(&taken->raw);
@@ -100,7 +122,7 @@ static __attribute__((noinline)) void take(struct taken *taken)
 	taken->raw.abi = PERF_SAMPLE_REGS_ABI_64;
 	taken->raw.stack_bytes = STACK_BYTES;
 	taken->raw.nr_valid = left_bytes < STACK_BYTES ? left_bytes : STACK_BYTES;
-	memcpy(taken->raw.stack, (const void *)sp, taken->raw.nr_valid);
+	copy_stack(&taken->raw, sp);
 }
 
 /* So that there is something to walk, and it isn't optimized away. */
