@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stack.h"
+
 /* Where variables are: "NAME=value" strings, or NULL: the environment */
 struct source {
 	const char *text;
@@ -41,6 +43,14 @@ static int read_optional_path(const char *value, char *ret)
 	return value ? read_path(value, ret) : 0;
 }
 
+/* 1 to STACK_MAX_FRAMES, which is also what nonsense is taken for */
+static size_t read_max_frames(const char *value)
+{
+	unsigned long nr = value ? strtoul(value, NULL, 10) : STACK_MAX_FRAMES;
+
+	return nr >= 1 && nr <= STACK_MAX_FRAMES ? nr : STACK_MAX_FRAMES;
+}
+
 static int read_config(const struct source *source, struct config *ret)
 {
 	const char *session = source__get(source, "PERF_GPU_SESSION");
@@ -70,6 +80,7 @@ static int read_config(const struct source *source, struct config *ret)
 		return err;
 
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
+	ret->max_frames = read_max_frames(source__get(source, "PERF_GPU_MAX_STACK"));
 	ret->walk_python = ret->unwind && (!python || !strcmp(python, "walk"));
 	ret->is_api_probed = probe && !strcmp(probe, "api");
 	ret->has_launch_log = stacks && !strcmp(stacks, "process");

@@ -7,6 +7,7 @@
  *   PERF_GPU_SESSION     16 hexadecimal digits, not all 0
  *   PERF_GPU_CALL_GRAPH  unwind, fp or dwarf
  *   PERF_GPU_PYTHON      walk or off: Python's own frames, with unwind
+ *   PERF_GPU_MAX_STACK   frames of a stack, 1 to 127; with unwind
  *   PERF_GPU_MARKER      nop5 or nop1: which marker the kernel is quick on
  *   PERF_GPU_PROBE       marker or api: what tells the recorder of launches
  *   PERF_GPU_STACKS      uprobe or process: how stacks leave the process
@@ -33,6 +34,7 @@ struct config {
 	uint64_t session;
 	bool unwind; /* walk the stack here; else the kernel does */
 	bool has_launch_log; /* stacks go into it; else to the marker */
+	size_t max_frames; /* of a stack that is walked here */
 	bool walk_python; /* put its functions between */
 	bool has_quick_nop5;
 	bool is_api_probed; /* launches are told by others, and are joined by time */

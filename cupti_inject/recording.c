@@ -17,6 +17,7 @@
 #include "log.h"
 #include "marker.h"
 #include "python.h"
+#include "stack.h"
 #include "unwind.h"
 
 /*
@@ -140,6 +141,7 @@ static int prepare_process(void)
 			     "libunwind.so.8 is neither beside the injected library nor "
 			     "installed: no stacks; reinstall perf-gpu, or use "
 			     "--call-graph fp");
+	stack__set_max_frames(config.max_frames);
 	python__begin(config.walk_python ? process_log : NULL);
 	return 0;
 }

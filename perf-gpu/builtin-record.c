@@ -14,6 +14,7 @@
 
 enum {
 	OPT_CALL_GRAPH = USAGE_LONG_ONLY,
+	OPT_MAX_STACK,
 	OPT_PYTHON,
 	OPT_CONTROL,
 	OPT_PROBE,
@@ -27,6 +28,8 @@ static const struct usage_option options[] = {
 	 "how stacks are walked: unwind (by libunwind, in the command; the default), fp "
 	 "(frame pointers), dwarf[,<bytes>] (the stack is copied: 8192 bytes, 65528 at "
 	 "most)"},
+	{OPT_MAX_STACK, "max-stack", "frames",
+	 "how many frames of a stack are kept, from the launch on: 1 to 127 (127)"},
 	{OPT_PYTHON, "python", "mode",
 	 "how Python's functions get into stacks: walk (the interpreter's frames are "
 	 "walked; the default), trampoline (CPython 3.12 and later makes native code for "
@@ -75,6 +78,14 @@ static int take_call_graph(struct record_options *opts, const char *text)
 		"--call-graph takes unwind, fp or dwarf[,<bytes>] with 1 to %d "
 		"bytes, not %s",
 		CALL_GRAPH_MAX_DWARF_BYTES, text);
+}
+
+static int take_max_stack(struct record_options *opts, const char *text)
+{
+	if (!parse__max_stack(text, &opts->stack.max_frames))
+		return 0;
+	return usage__error(&usage, "--max-stack takes 1 to %d frames, not %s",
+			    MAX_STACK_FRAMES, text);
 }
 
 static int take_python(struct record_options *opts, const char *text)
@@ -155,6 +166,8 @@ static int take_option(struct record_options *opts, int key)
 		return take_probe(opts, optarg);
 	case OPT_CALL_GRAPH:
 		return take_call_graph(opts, optarg);
+	case OPT_MAX_STACK:
+		return take_max_stack(opts, optarg);
 	case OPT_PYTHON:
 		return take_python(opts, optarg);
 	case 'D':

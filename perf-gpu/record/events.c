@@ -42,6 +42,8 @@ void launch_event__init(const struct stack_config *stack, uint64_t session,
 	ring->exclude_callchain_kernel = 1;
 	if (stack->call_graph != CALL_GRAPH_UNWIND)
 		ring->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (stack->call_graph == CALL_GRAPH_FP)
+		ring->sample_max_stack = (uint16_t)stack->max_frames;
 	if (stack->call_graph == CALL_GRAPH_DWARF) {
 		ring->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		ring->sample_regs_user = USER_REGS;

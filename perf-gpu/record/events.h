@@ -40,6 +40,8 @@ enum stacks {
 	STACKS_PROCESS,
 };
 
+#define MAX_STACK_FRAMES 127 /* perf's default, and what a log has at most */
+
 /* What samples of perf.data carry as IDENTIFIER; unique within the file. */
 #define LAUNCH_EVENT_ID	  1
 #define SIDEBAND_EVENT_ID 2
@@ -48,6 +50,7 @@ struct stack_config {
 	enum call_graph call_graph;
 	uint32_t dwarf_bytes; /* CALL_GRAPH_DWARF: multiple of 8 */
 	enum python_frames python;
+	unsigned int max_frames; /* 0: MAX_STACK_FRAMES */
 };
 
 /**

@@ -75,6 +75,8 @@ static int add_all(struct injection *injection, const struct injection_config *c
 		   config->is_api_probed ? "api" : "marker");
 	err |= add(injection, "PERF_GPU_PYTHON=%s",
 		   config->python == PYTHON_WALK ? "walk" : "off");
+	if (config->max_frames)
+		err |= add(injection, "PERF_GPU_MAX_STACK=%u", config->max_frames);
 	err |= add(injection, "PERF_GPU_MARKER=%s",
 		   config->has_quick_nop5 ? "nop5" : "nop1");
 	err |= add(injection, "PERF_GPU_STACKS=%s",

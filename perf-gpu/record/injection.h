@@ -11,7 +11,7 @@
 
 #include "record/events.h"
 
-#define INJECTION_MAX_VARIABLES 10
+#define INJECTION_MAX_VARIABLES 11
 
 /* What the library is told. */
 struct injection_config {
@@ -21,6 +21,7 @@ struct injection_config {
 	uint64_t session;
 	enum call_graph call_graph;
 	enum python_frames python;
+	unsigned int max_frames; /* of a stack; 0: MAX_STACK_FRAMES */
 	bool is_api_probed; /* launches are told by probes on the API, not by the library */
 	bool has_launch_log; /* launches go into a log; else to the marker */
 	bool has_quick_nop5; /* the kernel is quick on the 5-byte nop of the marker */

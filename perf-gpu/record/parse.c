@@ -19,27 +19,45 @@ static int parse_number(const char *text, char **ret_end, unsigned long long *re
 
 int parse__call_graph(const char *text, struct stack_config *ret)
 {
-	struct stack_config stack = {.dwarf_bytes = CALL_GRAPH_DWARF_BYTES};
+	enum call_graph call_graph;
+	uint32_t dwarf_bytes = CALL_GRAPH_DWARF_BYTES;
 	unsigned long long bytes;
 	char *end;
 
 	if (!strcmp(text, "unwind")) {
-		stack.call_graph = CALL_GRAPH_UNWIND;
+		call_graph = CALL_GRAPH_UNWIND;
 	} else if (!strcmp(text, "fp")) {
-		stack.call_graph = CALL_GRAPH_FP;
+		call_graph = CALL_GRAPH_FP;
 	} else if (!strcmp(text, "dwarf")) {
-		stack.call_graph = CALL_GRAPH_DWARF;
+		call_graph = CALL_GRAPH_DWARF;
 	} else if (!strncmp(text, "dwarf,", 6)) {
-		stack.call_graph = CALL_GRAPH_DWARF;
+		call_graph = CALL_GRAPH_DWARF;
 		if (parse_number(text + 6, &end, &bytes) || *end || !bytes ||
 		    bytes > CALL_GRAPH_MAX_DWARF_BYTES)
 			return -ERANGE;
-		stack.dwarf_bytes = (uint32_t)((bytes + 7) / 8 * 8);
+		dwarf_bytes = (uint32_t)((bytes + 7) / 8 * 8);
 	} else {
 		return -EINVAL;
 	}
-	stack.python = ret->python;
-	*ret = stack;
+	ret->call_graph = call_graph;
+	ret->dwarf_bytes = dwarf_bytes;
+	return 0;
+}
+
+int parse__max_stack(const char *text, unsigned int *ret)
+{
+	unsigned long long nr;
+	char *end;
+	int err;
+
+	err = parse_number(text, &end, &nr);
+	if (err)
+		return err;
+	if (*end)
+		return -EINVAL;
+	if (!nr || nr > MAX_STACK_FRAMES)
+		return -ERANGE;
+	*ret = (unsigned int)nr;
 	return 0;
 }
 

@@ -19,6 +19,9 @@
  */
 int parse__call_graph(const char *text, struct stack_config *ret);
 
+/* 1 to MAX_STACK_FRAMES. Return: 0, -EINVAL if it is no number, or -ERANGE. */
+int parse__max_stack(const char *text, unsigned int *ret);
+
 /* parse__stacks - "auto", "uprobe" or "process": 0, or -EINVAL for another word */
 int parse__stacks(const char *text, enum stacks *ret);
 

@@ -208,6 +208,7 @@ static int fork_command(struct recording *rec)
 		.session = rec->session,
 		.call_graph = rec->options->stack.call_graph,
 		.python = rec->options->stack.python,
+		.max_frames = rec->options->stack.max_frames,
 		.control = rec->control ? control__path(rec->control) : NULL,
 	};
 	int err;

@@ -37,6 +37,32 @@ TEST(dwarf_bytes_are_rounded_up_and_bounded)
 	CHECK_EQ(stack.dwarf_bytes, 65528);
 }
 
+TEST(call_graph_leaves_the_other_choices_alone)
+{
+	struct stack_config stack = {.python = PYTHON_OFF, .max_frames = 3};
+
+	CHECK_EQ(parse__call_graph("fp", &stack), 0);
+	CHECK_EQ(stack.python, PYTHON_OFF);
+	CHECK_EQ(stack.max_frames, 3);
+}
+
+TEST(max_stack_is_what_perf_can_do)
+{
+	unsigned int nr = 7;
+
+	CHECK_EQ(parse__max_stack("0", &nr), -ERANGE);
+	CHECK_EQ(parse__max_stack("128", &nr), -ERANGE);
+	CHECK_EQ(parse__max_stack("99999999999999999999999", &nr), -ERANGE);
+	CHECK_EQ(parse__max_stack("-1", &nr), -EINVAL);
+	CHECK_EQ(parse__max_stack("", &nr), -EINVAL);
+	CHECK_EQ(parse__max_stack("12x", &nr), -EINVAL);
+	CHECK_EQ(nr, 7);
+	CHECK_EQ(parse__max_stack("127", &nr), 0);
+	CHECK_EQ(nr, 127);
+	CHECK_EQ(parse__max_stack("1", &nr), 0);
+	CHECK_EQ(nr, 1);
+}
+
 TEST(other_call_graphs_are_refused)
 {
 	struct stack_config stack;
