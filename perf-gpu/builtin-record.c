@@ -34,6 +34,9 @@ static const struct usage_option options[] = {
 	 "how Python's functions get into stacks: walk (the interpreter's frames are "
 	 "walked; the default), trampoline (CPython 3.12 and later makes native code for "
 	 "each), off"},
+	{'p', "pid", "pid",
+	 "record a process that waits for it (see 'perf-gpu wait'), or several with "
+	 "commas between them, until it ends, Ctrl-C comes, or the command has run"},
 	{'D', "delay", "ms",
 	 "wait so long before recording begins; -1: until a command says enable"},
 	{OPT_CONTROL, "control", "way",
@@ -63,7 +66,8 @@ static const struct usage_option options[] = {
 
 static const struct usage usage = {
 	.command = "record",
-	.synopsis = "[<options>] [--] <command> [<args>]",
+	.synopsis = "[<options>] [--] <command> [<args>] | -p <pid> [<options>] "
+		    "[[--] <command> [<args>]]",
 	.summary = "Run a command, and record which stacks launch its GPU work",
 	.options = options,
 	.stops_at_operand = true,
@@ -94,6 +98,26 @@ static int take_python(struct record_options *opts, const char *text)
 		return 0;
 	return usage__error(&usage, "--python takes walk, trampoline or off, not %s",
 			    text);
+}
+
+static int take_pids(struct record_options *opts, const char *text)
+{
+	pid_t *pids;
+	int err;
+
+	err = parse__pids(text, &pids, &opts->nr_pids);
+	if (err == -ENOMEM) {
+		pr_err("no memory for -p");
+		return EXIT_FAILURE;
+	}
+	if (err)
+		return usage__error(&usage,
+				    "-p takes process ids, with commas between them, "
+				    "not %s",
+				    text);
+	free((void *)opts->pids);
+	opts->pids = pids;
+	return 0;
 }
 
 static int take_delay(struct record_options *opts, const char *text)
@@ -170,6 +194,8 @@ static int take_option(struct record_options *opts, int key)
 		return take_max_stack(opts, optarg);
 	case OPT_PYTHON:
 		return take_python(opts, optarg);
+	case 'p':
+		return take_pids(opts, optarg);
 	case 'D':
 		return take_delay(opts, optarg);
 	case OPT_CONTROL:
@@ -232,6 +258,25 @@ static int settle_stacks(struct record_options *opts)
 	return 0;
 }
 
+/* Is what is asked for to be had of what is recorded? 0, or the exit status. */
+static int check_target(const struct record_options *opts, bool has_command)
+{
+	if (!opts->nr_pids)
+		return has_command ? 0
+				   : usage__error(&usage, "which command is to be "
+							  "recorded?");
+	if (opts->probe != LAUNCH_PROBE_MARKER)
+		return usage__error(&usage, "-p has only --probe marker");
+	if (opts->run_as)
+		return usage__error(&usage, "--run-as is for a command that is recorded, "
+					    "not for -p");
+	if (opts->stack.python == PYTHON_TRAMPOLINE)
+		return usage__error(&usage,
+				    "--python trampoline has to be there from the "
+				    "start: it is not for -p");
+	return 0;
+}
+
 /* "perf-gpu" and argv; NULL without memory. */
 static const char **full_cmdline(int argc, const char **argv)
 {
@@ -263,8 +308,9 @@ int cmd_record(int argc, const char **argv)
 	status = settle_stacks(&opts);
 	if (status)
 		return status;
-	if (optind == argc)
-		return usage__error(&usage, "which command is to be recorded?");
+	status = check_target(&opts, optind < argc);
+	if (status)
+		return status;
 	cmdline = full_cmdline(argc, argv);
 	if (!cmdline) {
 		pr_err("no memory for the command line");
@@ -276,5 +322,6 @@ int cmd_record(int argc, const char **argv)
 	if (opts.control_fd)
 		control_fd__close(opts.control_fd);
 	free(cmdline);
+	free((void *)opts.pids);
 	return status;
 }

@@ -24,7 +24,7 @@
 /* What the process's mappings tell. */
 struct found {
 	char library[PATH_MAX]; /* as the process names it; "": not loaded */
-	struct proc_map page; /* bytes 0: none; path is not valid */
+	struct gpu_log_map page; /* bytes 0: none */
 };
 
 static int open_pidfd(pid_t pid, int *ret)
@@ -47,12 +47,12 @@ static int open_pidfd(pid_t pid, int *ret)
 	return err;
 }
 
-static int look_at_map(void *ctx, const struct proc_map *map)
+static int look_at_map(void *ctx, const struct gpu_log_map *map)
 {
 	const char *name = strrchr(map->path, '/');
 	struct found *found = ctx;
 
-	if (!strcmp(map->path, CONTROL_MEMFD_PATH) && map->map.is_shared)
+	if (!strcmp(map->path, CONTROL_MEMFD_PATH) && map->is_shared)
 		found->page = *map;
 	else if (name && !strncmp(name + 1, LIBRARY_NAME, strlen(LIBRARY_NAME)))
 		strcpy(found->library, map->path);
@@ -93,7 +93,7 @@ static int check_library(pid_t pid, const struct found *found, const char *libra
 		pr_err("process %d has another copy of the library: %s, not %s; use the "
 		       "perf-gpu that belongs to it, or start it anew",
 		       (int)pid, found->library, library);
-	else if (!found->page.map.bytes)
+	else if (!found->page.bytes)
 		pr_err("process %d is not waiting for a recorder: either perf-gpu record "
 		       "has started it, or it hasn't got PERF_GPU_WAIT=1",
 		       (int)pid);
@@ -273,7 +273,7 @@ int attached__open(pid_t pid, const char *library, struct attached *ret)
 	if (!err)
 		err = check_library(pid, found, library);
 	if (!err)
-		err = find_page(&attached, &found->page.map);
+		err = find_page(&attached, &found->page);
 	if (!err)
 		err = lock_page(&attached);
 	free(found);
@@ -291,25 +291,27 @@ bool attached__has_ended(const struct attached *attached)
 	return poll(&fd, 1, 0) > 0;
 }
 
-static int find_map(void *ctx, const struct proc_map *map)
+static int find_map(void *ctx, const struct gpu_log_map *map)
 {
 	const struct stat *st = ctx;
 
-	return map->map.inode == st->st_ino && !strcmp(map->path, CONTROL_MEMFD_PATH);
+	return map->inode == st->st_ino && !strcmp(map->path, CONTROL_MEMFD_PATH);
 }
 
 bool attached__has_page(const struct attached *attached)
 {
-	struct stat st;
+	struct stat page, there;
 	char path[64];
 
+	if (fstat(attached->page_fd, &page))
+		return false;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)attached->pid,
 		 attached->number);
-	if (attached->number >= 0 && is_page_link(AT_FDCWD, path))
+	if (attached->number >= 0 && !stat(path, &there) &&
+	    there.st_dev == page.st_dev && there.st_ino == page.st_ino)
 		return true;
 	/* Closed by an exec, or by the program. */
-	return !fstat(attached->page_fd, &st) &&
-	       proc_maps__read(attached->pid, find_map, &st) == 1;
+	return proc_maps__read(attached->pid, find_map, &page) == 1;
 }
 
 void attached__close(struct attached *attached)

@@ -34,6 +34,9 @@ struct carrier_config {
 	uint64_t session;
 	struct stack_config stack;
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
+	/* Processes to record that run already; none: the command's. Kept by reference. */
+	const pid_t *running;
+	size_t nr_running;
 };
 
 /* What the carrier knows to be missing in perf.data. */
@@ -76,7 +79,7 @@ struct carrier_ops {
 
 	/**
 	 * attach - watch a process and its descendants
-	 * @pid:     has not executed its command yet
+	 * @pid:     has not executed its command yet; 0: those that run already
 	 * @output:  for drain and finish to write to; kept by reference
 	 * @failure: as in open
 	 *

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/carrier.h"
 #include "record/frame_ring.h"
 #include "record/probe.h"
+#include "record/process_tree.h"
 #include "record/ring.h"
 #include "record/sideband.h"
+#include "record/synthesize.h"
 #include "util/log.h"
 
 struct uprobe_carrier {
@@ -14,6 +17,9 @@ struct uprobe_carrier {
 	struct carrier_config config;
 	struct probe *probe;
 	struct sideband *sideband;
+	struct process_tree
+		*tree; /* of processes that ran before; NULL: of the command */
+	struct output *output;
 	/* One of the two, by --call-graph */
 	struct frame_ring *frame_ring;
 	struct ring *sample_ring;
@@ -66,6 +72,50 @@ static void uprobe__configure(const struct carrier *carrier,
 	config->has_quick_nop5 = probe__facts(self_of(carrier)->probe)->is_quick_nop5;
 }
 
+/* The kernel tells of all processes there are. */
+static int take_if_ours(void *ctx, const struct perf_event_header *event)
+{
+	struct uprobe_carrier *self = ctx;
+
+	return process_tree__has(self->tree, event)
+		       ? output__sideband(self->output, event)
+		       : 0;
+}
+
+/*
+ * An event on each thread and CPU would be 128,000 of them for 1,000 threads on 128
+ * CPUs, and threads would begin while they are opened: one on each CPU sees all.
+ */
+static int watch_running(struct uprobe_carrier *self, struct failure *failure)
+{
+	const bool has_data = output__sideband_attr(self->output)->mmap_data;
+	int err;
+
+	err = process_tree__new(self->config.running, self->config.nr_running,
+				&self->tree);
+	if (err)
+		return failure__set(failure, err, NULL, "no memory for processes");
+	err = sideband__open(-1, output__sideband_attr(self->output), take_if_ours, self,
+			     &self->sideband, failure);
+	for (size_t i = 0; i < self->config.nr_running && !err; i++) {
+		err = synthesize__process(self->output, self->config.running[i],
+					  has_data);
+		if (err)
+			failure__set(failure, err, NULL,
+				     "can't read mappings and threads of process %d: %s",
+				     (int)self->config.running[i], strerror(-err));
+	}
+	return err;
+}
+
+static int watch(struct uprobe_carrier *self, pid_t pid, struct failure *failure)
+{
+	if (!pid)
+		return watch_running(self, failure);
+	return sideband__open(pid, output__sideband_attr(self->output), output__sideband,
+			      self->output, &self->sideband, failure);
+}
+
 /* The side-band first: the ring takes less where locked memory is scarce. */
 static int uprobe__attach(struct carrier *carrier, pid_t pid, struct output *output,
 			  struct failure *failure)
@@ -73,8 +123,8 @@ static int uprobe__attach(struct carrier *carrier, pid_t pid, struct output *out
 	struct uprobe_carrier *self = self_of(carrier);
 	int err;
 
-	err = sideband__open(pid, output__sideband_attr(output), output__sideband, output,
-			     &self->sideband, failure);
+	self->output = output;
+	err = watch(self, pid, failure);
 	if (err)
 		return err;
 	if (reads_frames(self))
@@ -135,6 +185,7 @@ static void uprobe__close(struct carrier *carrier)
 	struct uprobe_carrier *self = self_of(carrier);
 
 	sideband__close(self->sideband);
+	process_tree__delete(self->tree);
 	frame_ring__close(self->frame_ring);
 	ring__close(self->sample_ring);
 	probe__close(self->probe);

@@ -138,7 +138,7 @@ static int wait_for_answers(struct loop *loop)
 static void fail(struct loop *loop)
 {
 	if (loop->is_attached)
-		pr_err("recording stops; %s", loop->name);
+		pr_err("recording stops");
 	else
 		pr_err("recording stops; %s goes on", loop->name);
 	loop->carrier->ops->detach(loop->carrier);

@@ -27,7 +27,7 @@ struct loop {
 	bool is_attached; /* @control has processes that ran already */
 	struct control_fd *control_fd; /* NULL: none */
 	int delay_ms; /* until recording begins; -1: until a command says so */
-	const char *name; /* of the command, or what is said instead */
+	const char *name; /* of the command, if there is one */
 	/* of the functions below */
 	uint64_t bytes_at_round;
 	uint64_t begin_ms; /* by CLOCK_MONOTONIC, if is_delayed */

@@ -153,3 +153,38 @@ int parse__delay(const char *text, int *ret_ms)
 	*ret_ms = (int)ms;
 	return 0;
 }
+
+/* Numbers and commas by turns. Each number takes two characters at least. */
+int parse__pids(const char *text, pid_t **ret_pids, size_t *ret_nr)
+{
+	pid_t *pids = calloc(strlen(text) / 2 + 1, sizeof(*pids));
+	unsigned long long pid;
+	size_t nr = 0;
+	char *end;
+	int err;
+
+	if (!pids)
+		return -ENOMEM;
+	for (;;) {
+		err = parse_number(text, &end, &pid);
+		if (!err && (!pid || pid > INT_MAX))
+			err = -ERANGE;
+		if (err)
+			break;
+		pids[nr++] = (pid_t)pid;
+		if (!*end)
+			break;
+		if (*end != ',') {
+			err = -EINVAL;
+			break;
+		}
+		text = end + 1;
+	}
+	if (err) {
+		free(pids);
+		return err;
+	}
+	*ret_pids = pids;
+	*ret_nr = nr;
+	return 0;
+}

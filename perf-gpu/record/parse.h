@@ -4,6 +4,7 @@
 #define PERF_GPU_RECORD_PARSE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "record/events.h"
 
@@ -52,5 +53,13 @@ int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages);
  * Return: 0, -EINVAL for what is neither, -ERANGE for more than an int has.
  */
 int parse__delay(const char *text, int *ret_ms);
+
+/**
+ * parse__pids - -p's argument: process ids with commas between them
+ * @ret_pids: to be freed; written on success only
+ *
+ * Return: 0, -EINVAL, -ERANGE for a number that no process has, or -ENOMEM.
+ */
+int parse__pids(const char *text, pid_t **ret_pids, size_t *ret_nr);
 
 #endif

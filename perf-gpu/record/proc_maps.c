@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* -EINVAL for what is no line of that file */
-static int parse_line(char *line, struct proc_map *ret)
+/* @ret: with room for PATH_MAX. -EINVAL for what is no line of that file */
+static int parse_line(char *line, struct gpu_log_map *ret)
 {
 	unsigned long start, end, offset, inode;
 	unsigned int major, minor;
@@ -25,46 +25,51 @@ static int parse_line(char *line, struct proc_map *ret)
 	nr_bytes = strlen(line + path);
 	if (nr_bytes >= PATH_MAX)
 		return -ENAMETOOLONG;
-	*ret = (struct proc_map){
-		.map = {.prot = (rights[0] == 'r' ? PROT_READ : 0u) |
-				(rights[1] == 'w' ? PROT_WRITE : 0u) |
-				(rights[2] == 'x' ? PROT_EXEC : 0u),
-			.start = start,
-			.bytes = end - start,
-			.offset = offset,
-			.inode = inode,
-			.major = major,
-			.minor = minor,
-			.is_shared = rights[3] == 's',
-			.nr_bytes = (uint32_t)nr_bytes},
-		.path = line + path,
+	*ret = (struct gpu_log_map){
+		.prot = (rights[0] == 'r' ? PROT_READ : 0u) |
+			(rights[1] == 'w' ? PROT_WRITE : 0u) |
+			(rights[2] == 'x' ? PROT_EXEC : 0u),
+		.start = start,
+		.bytes = end - start,
+		.offset = offset,
+		.inode = inode,
+		.major = major,
+		.minor = minor,
+		.is_shared = rights[3] == 's',
+		.nr_bytes = (uint32_t)nr_bytes,
 	};
+	memcpy(ret->path, line + path, nr_bytes + 1);
 	return 0;
 }
 
 int proc_maps__read(pid_t pid, proc_map_handler_fn *handle, void *ctx)
 {
+	struct gpu_log_map *map = malloc(sizeof(*map) + PATH_MAX);
 	size_t line_bytes = 0;
 	char *line = NULL;
 	char path[64];
 	FILE *stream;
 	int err = 0;
 
+	if (!map)
+		return -ENOMEM;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	stream = fopen(path, "re");
-	if (!stream)
-		return -errno;
+	if (!stream) {
+		err = -errno;
+		free(map);
+		return err;
+	}
 	errno = 0;
 	while (!err && getline(&line, &line_bytes, stream) > 0) {
-		struct proc_map map;
-
-		if (!parse_line(line, &map))
-			err = handle(ctx, &map);
+		if (!parse_line(line, map))
+			err = handle(ctx, map);
 		errno = 0;
 	}
 	if (!err && ferror(stream))
 		err = errno ? -errno : -EIO;
 	free(line);
+	free(map);
 	fclose(stream);
 	return err;
 }

@@ -8,13 +8,11 @@
 
 #include "gpu_log.h"
 
-struct proc_map {
-	struct gpu_log_map map; /* all but rec and time_ns; its path is below */
-	const char *path; /* "" for anonymous memory; valid during the call */
-};
-
-/* Returns 0, or an error that ends the reading. */
-typedef int proc_map_handler_fn(void *ctx, const struct proc_map *map);
+/*
+ * Gets a mapping, all but its rec and time_ns: valid during the call. Returns 0, or an
+ * error that ends the reading.
+ */
+typedef int proc_map_handler_fn(void *ctx, const struct gpu_log_map *map);
 
 /**
  * proc_maps__read - hand over every mapping, by address

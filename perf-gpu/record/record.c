@@ -63,11 +63,24 @@ static int find_library(struct recording *rec)
 	return 0;
 }
 
+/* Are processes recorded that run already? */
+static bool is_attaching(const struct recording *rec)
+{
+	return rec->options->nr_pids;
+}
+
+/* The library is in the processes, or can be put into the command. */
 static int check_injection(struct recording *rec)
 {
 	bool is_needed = rec->options->probe != LAUNCH_PROBE_API;
-	int err = injection__check(rec->library, is_needed);
+	int err;
 
+	if (is_attaching(rec)) {
+		rec->is_injected = true;
+		return control__attach(rec->options->pids, rec->options->nr_pids,
+				       rec->library, &rec->control);
+	}
+	err = injection__check(rec->library, is_needed);
 	rec->is_injected = !err;
 	return is_needed ? err : 0;
 }
@@ -94,6 +107,8 @@ static int open_carrier_of(struct recording *rec, const struct carrier_ops *ops,
 		.session = rec->session,
 		.stack = rec->options->stack,
 		.nr_pages = rec->options->nr_pages,
+		.running = rec->options->pids,
+		.nr_running = rec->options->nr_pids,
 	};
 
 	return ops->open(&config, &rec->carrier, failure);
@@ -145,6 +160,13 @@ static int open_carrier(struct recording *rec)
 	return err ? open_other_carrier(rec, err, &failure) : 0;
 }
 
+static uid_t user_of_processes(const struct recording *rec)
+{
+	if (is_attaching(rec))
+		return control__uid(rec->control);
+	return rec->options->run_as ? rec->identity.uid : geteuid();
+}
+
 static int open_output(struct recording *rec)
 {
 	const struct output_config config = {
@@ -159,9 +181,7 @@ static int open_output(struct recording *rec)
 	err = output__open(&config, &rec->output);
 	if (err)
 		return err;
-	return spool__create(rec->backup.path[1],
-			     rec->options->run_as ? rec->identity.uid : geteuid(),
-			     &rec->spool);
+	return spool__create(rec->backup.path[1], user_of_processes(rec), &rec->spool);
 }
 
 static int find_identity(struct recording *rec)
@@ -194,13 +214,13 @@ static int check_identity(const struct recording *rec)
 /* Only where there will be commands: what isn't there can't go wrong. */
 static int open_control(struct recording *rec)
 {
-	if (!rec->options->delay_ms && !rec->options->control_fd)
+	if (is_attaching(rec) || (!rec->options->delay_ms && !rec->options->control_fd))
 		return 0;
 	return control__create(&rec->spool, loop__first_state(rec->options->delay_ms),
 			       &rec->control);
 }
 
-static int fork_command(struct recording *rec)
+static int make_injection(struct recording *rec)
 {
 	struct injection_config config = {
 		.library = rec->is_injected ? rec->library : NULL,
@@ -209,15 +229,30 @@ static int fork_command(struct recording *rec)
 		.call_graph = rec->options->stack.call_graph,
 		.python = rec->options->stack.python,
 		.max_frames = rec->options->stack.max_frames,
-		.control = rec->control ? control__path(rec->control) : NULL,
+		.control = rec->control && !is_attaching(rec)
+				   ? control__path(rec->control)
+				   : NULL,
 	};
-	int err;
 
 	rec->carrier->ops->configure(rec->carrier, &config);
-	err = injection__init(&config, &rec->injection);
-	if (err)
+	return injection__init(&config, &rec->injection);
+}
+
+/* What is recorded knows how, and waits for more. */
+static int prepare_processes(struct recording *rec)
+{
+	char *const nothing[] = {NULL};
+	char *const *environment = rec->injection.environment;
+	int err;
+
+	err = make_injection(rec);
+	if (!err && is_attaching(rec)) {
+		err = control__configure(rec->control, &rec->spool, environment);
+		environment = nothing;
+	}
+	if (err || !rec->options->command[0])
 		return err;
-	return workload__fork(rec->options->command, rec->injection.environment,
+	return workload__fork(rec->options->command, environment,
 			      &rec->signals.caller_mask,
 			      rec->options->run_as ? &rec->identity : NULL,
 			      &rec->workload);
@@ -232,18 +267,19 @@ static void release_command(struct recording *rec)
 
 static int attach_carrier(struct recording *rec, struct failure *failure)
 {
-	return rec->carrier->ops->attach(rec->carrier, workload__pid(rec->workload),
-					 rec->output, failure);
+	pid_t pid = is_attaching(rec) ? 0 : workload__pid(rec->workload);
+
+	return rec->carrier->ops->attach(rec->carrier, pid, rec->output, failure);
 }
 
-/* Another carrier wants another environment, so another process. */
+/* Another carrier wants another environment, so another process of the command's. */
 static int attach_other_carrier(struct recording *rec, int err, struct failure *failure)
 {
 	err = open_other_carrier(rec, err, failure);
 	if (err)
 		return err;
 	release_command(rec);
-	err = fork_command(rec);
+	err = prepare_processes(rec);
 	if (err)
 		return err;
 	err = attach_carrier(rec, failure);
@@ -252,12 +288,12 @@ static int attach_other_carrier(struct recording *rec, int err, struct failure *
 	return err;
 }
 
-static int fork_and_attach(struct recording *rec)
+static int watch_processes(struct recording *rec)
 {
 	struct failure failure;
 	int err;
 
-	err = fork_command(rec);
+	err = prepare_processes(rec);
 	if (err)
 		return err;
 	err = attach_carrier(rec, &failure);
@@ -291,7 +327,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = open_control(rec);
 	if (!err)
-		err = fork_and_attach(rec);
+		err = watch_processes(rec);
 	return err;
 }
 
@@ -364,7 +400,8 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 		summary.scan = collection__scan(collection);
 		summary.library = rec->is_injected ? rec->library : NULL;
 		summary__print(&summary);
-		*ret_is_whole = !summary.scan->nr_errors && !summary.output.nr_unlogged;
+		*ret_is_whole = !summary.scan->nr_errors && !summary.output.nr_unlogged &&
+				(!rec->control || control__is_whole(rec->control));
 	}
 	collection__close(collection);
 	return err;
@@ -381,35 +418,40 @@ static void recording__release(struct recording *rec)
 	signals__close(&rec->signals);
 }
 
-static int run_loop(struct recording *rec)
+static struct loop make_loop(struct recording *rec)
 {
-	struct loop loop = {
+	return (struct loop){
 		.signals = &rec->signals,
 		.carrier = rec->carrier,
 		.output = rec->output,
 		.spool = &rec->spool,
 		.workload = rec->workload,
 		.control = rec->control,
+		.is_attached = is_attaching(rec),
 		.control_fd = rec->options->control_fd,
 		.delay_ms = rec->options->delay_ms,
 		.name = rec->options->command[0],
 	};
-
-	return loop__run(&loop);
 }
 
 /* Return: 0, or a negative errno if no recording was made. */
 static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_whole)
 {
-	int err, wait_err;
+	struct loop loop;
+	int err, wait_err = 0;
 
 	err = recording__prepare(rec);
-	if (!err)
+	if (err)
+		return err;
+	loop = make_loop(rec);
+	err = loop__begin(&loop);
+	if (!err && rec->workload)
 		err = workload__start(rec->workload, ret_status);
 	if (err)
 		return err;
-	err = run_loop(rec);
-	wait_err = workload__wait(rec->workload, ret_status);
+	err = loop__run(&loop);
+	if (rec->workload)
+		wait_err = workload__wait(rec->workload, ret_status);
 	if (!err)
 		err = wait_err;
 	return err ? err : recording__finish(rec, ret_is_whole);

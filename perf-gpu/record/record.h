@@ -14,6 +14,7 @@
 #define PERF_GPU_RECORD_RECORD_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "record/control_fd.h"
 #include "record/events.h"
@@ -27,12 +28,14 @@ struct record_options {
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */
 	const char *run_as; /* user that the command is run as; NULL: the recorder's */
-	const char *const *command; /* NULL-terminated */
+	const pid_t *pids; /* processes that run already, to be recorded */
+	size_t nr_pids; /* 0: the command is */
+	const char *const *command; /* NULL-terminated; empty: none, which takes pids */
 	const char *const *cmdline; /* the recorder's own, for perf.data */
 };
 
 /**
- * record__run - run a command and record it
+ * record__run - run a command and record it, or processes while it runs
  * @ret_status: exit status for the recorder: the command's own (128 + n if signal
  *              n ended it); WORKLOAD_STATUS_* if it could not be executed; 1 if it
  *              succeeded but the recording, or a process of it, did not

@@ -99,9 +99,10 @@ int sideband__open(pid_t pid, const struct perf_event_attr *attr,
 		failure__set(failure, err,
 			     "see kernel.perf_event_paranoid, and whether this is a "
 			     "container that filters it",
-			     "can't open the side-band event on process %d: "
+			     "can't open the side-band event on %s %d: "
 			     "perf_event_open: %s",
-			     (int)pid, strerror(-err));
+			     pid < 0 ? "all processes," : "process", (int)pid,
+			     strerror(-err));
 		goto out;
 	}
 	/* libperf has -1 for every failure, and errno for its reason. */

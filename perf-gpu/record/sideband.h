@@ -19,7 +19,7 @@ typedef int sideband_handler_fn(void *ctx, const struct perf_event_header *event
 
 /**
  * sideband__open - watch a process that has not executed its command yet
- * @pid:    the process; its descendants are watched too
+ * @pid:    the process; its descendants are watched too. -1: all processes
  * @attr:   of sideband_event__init(); without build ids if the kernel has none
  * @handle: gets each record, with @ctx
  * @ret:    released by sideband__close(); written on success only

@@ -5,15 +5,15 @@ need root bpf fake_cuda
 
 export FAKE_CUDA_INSTANT=1
 server=$WORKLOADS/server
-mkfifo in out ctl ack
-exec {ctl}<>ctl {ack}<>ack {out}<>out
+mkfifo server.in server.out ctl ack
+exec {ctl}<>ctl {ack}<>ack {out}<>server.out
 
 # start RECORD-OPTION... -- COMMAND...: in the background, with ./in and ./out as its own
 start()
 {
-	run_fake "$PERF_GPU" record -o perf.data "$@" <in >out 2>err &
+	run_fake "$PERF_GPU" record -o perf.data "$@" <server.in >server.out 2>err &
 	recorder=$!
-	exec {in}>in
+	exec {in}>server.in
 }
 
 # An answer of the server, or of the recorder

@@ -134,3 +134,27 @@ TEST(delays_are_milliseconds_or_none)
 	CHECK_EQ(parse__delay("2147483647", &ms), 0);
 	CHECK_EQ(ms, 2147483647);
 }
+
+TEST(pids_have_commas_between_them)
+{
+	static const char *const bad[] = {"",		",",
+					  "1,",		",1",
+					  "1,,2",	"0",
+					  "-1",		"1 2",
+					  "1,x",	"a",
+					  "1,0",	"1, 2",
+					  "2147483648", "1,99999999999999999999"};
+	size_t nr = 77;
+	pid_t *pids;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		CHECK(parse__pids(bad[i], &pids, &nr) < 0);
+	CHECK_EQ(nr, 77);
+	CHECK_EQ(parse__pids("1,22,2147483647,4", &pids, &nr), 0);
+	CHECK_EQ(nr, 4);
+	CHECK_EQ(pids[0], 1);
+	CHECK_EQ(pids[1], 22);
+	CHECK_EQ(pids[2], 2147483647);
+	CHECK_EQ(pids[3], 4);
+	free(pids);
+}
