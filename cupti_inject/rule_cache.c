@@ -13,6 +13,8 @@ bool rule_cache__find(uint64_t pc, uint16_t epoch, struct frame_rule *ret)
 	struct rule_cache_entry *set = rule_cache__set(pc);
 	uint64_t words[RULE_CACHE_NR_WORDS];
 
+	if (!rule_cache__has_key(pc))
+		return false;
 	for (int i = 0; i < RULE_CACHE_NR_WAYS; i++) {
 		struct rule_cache_entry *entry = &set[i];
 
@@ -63,7 +65,7 @@ void rule_cache__add(uint64_t pc, uint16_t epoch, const struct frame_rule *rule)
 	uint64_t words[RULE_CACHE_NR_WORDS], key;
 	struct rule_cache_entry *entry;
 
-	if (!pc || pc >> 48)
+	if (!rule_cache__has_key(pc))
 		return;
 	entry = choose(rule_cache__set(pc), pc, &key);
 	if (key == KEY_LOCKED || !atomic_compare_exchange_strong_explicit(

@@ -43,6 +43,12 @@ static inline struct rule_cache_entry *rule_cache__set(uint64_t pc)
 	return rule_cache[(pc * 0x9e3779b97f4a7c15ull) >> (64 - RULE_CACHE_SET_BITS)];
 }
 
+/* 0 and what doesn't fit into a key are no places of code. */
+static inline bool rule_cache__has_key(uint64_t pc)
+{
+	return !((pc - 1) >> 48);
+}
+
 /* The head of a rule alone. Returns false if the rule isn't there. */
 static inline bool rule_cache__find_head(uint64_t pc, uint16_t epoch,
 					 struct frame_rule_head *ret)
@@ -51,6 +57,8 @@ static inline bool rule_cache__find_head(uint64_t pc, uint16_t epoch,
 	struct rule_cache_entry *set = rule_cache__set(pc);
 	uint64_t word;
 
+	if (!rule_cache__has_key(pc))
+		return false;
 	for (int i = 0; i < RULE_CACHE_NR_WAYS; i++) {
 		if (atomic_load_explicit(&set[i].key, memory_order_acquire) != key)
 			continue;

@@ -89,12 +89,26 @@ static void walk__find_rule(const struct walk *walk, struct place *place)
 		learn_rule(walk, pc, &place->rule);
 }
 
-/* Is a place where something is called from, or was interrupted? */
-static bool is_code(const struct place *place)
+/*
+ * A return address that no call has left was made up by who started this: a signal, with
+ * code that returns from its handler, or a coroutine. It is the beginning of that code,
+ * not the end of a call in the code before. Returns false if it is neither.
+ */
+static bool walk__find_start(const struct walk *walk, struct place *place)
 {
-	return place->rule.head.kind <= FRAME_END ||
-	       (place->rule.head.kind == FRAME_CHAIN &&
-		(place->is_interrupted || place->rule.head.is_after_call));
+	place->is_interrupted = true;
+	walk__find_rule(walk, place);
+	return place->rule.head.kind == FRAME_END ||
+	       (place->rule.head.kind == FRAME_TABLE && place->rule.head.is_interrupted);
+}
+
+/* Is a place that a table has led to surely the caller's? */
+static bool walk__is_sure(const struct walk *walk, struct place *place)
+{
+	walk__find_rule(walk, place);
+	if (place->is_interrupted)
+		return place->rule.head.kind != FRAME_NONE;
+	return place->rule.head.is_after_call || walk__find_start(walk, place);
 }
 
 /* ---- a step ---- */
@@ -188,29 +202,35 @@ static enum step walk__step_by_chain(struct walk *walk, const struct place *from
 
 static enum step walk__step(struct walk *walk, const struct place *from, struct place *to)
 {
+	struct place by_chain;
+	bool has_place = false;
 	enum step step;
-	bool is_end = false;
 
 	if (from->rule.head.kind == FRAME_END)
 		return STEP_END;
 	if (from->rule.head.kind == FRAME_TABLE && walk__follow_table(walk, from, to)) {
-		is_end = !to->ip;
-		if (!is_end) {
-			walk__find_rule(walk, to);
-			if (is_code(to))
-				return STEP_MADE;
-		}
+		if (!to->ip)
+			return STEP_END;
+		if (walk__is_sure(walk, to))
+			return STEP_MADE;
+		has_place = to->rule.head.kind == FRAME_TABLE;
 	}
 	if (walk->needs_all_registers && !walk->has_all_registers)
 		return STEP_LOST;
-	/* libunwind's guess at code without tables may be a word that just is 0. */
-	step = walk__step_by_chain(walk, from, to);
-	return is_end && step == STEP_LOST ? STEP_END : step;
+	step = walk__step_by_chain(walk, from, &by_chain);
+	if (step == STEP_MADE)
+		*to = by_chain;
+	else if (has_place)
+		step = STEP_MADE;
+	return step;
 }
 
 /* ---- the walk ---- */
 
-/* Takes a frame into the stack, but for our own. Returns false if it is full. */
+/*
+ * Takes a frame into the stack, but for our own. Returns false if it is full. Readers
+ * look for an address within the call before it, so what wasn't called has 1 more.
+ */
 static inline bool walk__take(struct walk *walk, uint64_t ip, uint64_t sp)
 {
 	if (!walk->nr_frames && ip >= own_start && ip < own_end)
@@ -256,13 +276,22 @@ static inline uint64_t load(uint64_t address)
 	return *(const uint64_t *)(uintptr_t)address;
 }
 
-/* Do the words lead from one place to the next, as they did? */
-static inline bool past_place__leads_to(const struct past_place *from,
-					const struct past_place *to)
+/*
+ * Do the words lead from one place to the next, as they did? If they are still there: a
+ * coroutine may have another stack now, that begins at the same address.
+ */
+static inline bool walk__leads_on(const struct walk *walk, const struct past_place *from,
+				  const struct past_place *to)
 {
-	return load(to->sp - 8) == to->ip &&
-	       (from->saved_fp == FRAME_SAME ||
-		load(to->sp + (uint64_t)from->saved_fp * 8) == to->fp);
+	uint64_t slot = to->sp + (uint64_t)from->saved_fp * 8;
+
+	if (to->sp - 8 < walk->memory.start || to->sp > walk->memory.end ||
+	    load(to->sp - 8) != to->ip)
+		return false;
+	if (from->saved_fp == FRAME_SAME)
+		return true;
+	return slot >= walk->memory.start && slot < walk->memory.end &&
+	       load(slot) == to->fp;
 }
 
 static inline void past_walk__add(struct past_walk *past_walk,
@@ -305,7 +334,7 @@ static bool walk__follow_past(struct walk *walk, struct past_place *place)
 		const struct past_place *next = &from->places[i + 1];
 
 		if (from->places[i].saved_fp == PAST_GAP ||
-		    !past_place__leads_to(&from->places[i], next) ||
+		    !walk__leads_on(walk, &from->places[i], next) ||
 		    !walk__take(walk, next->ip, next->sp))
 			break;
 		past_walk__add(walk->past_to, &from->places[i]);
@@ -323,7 +352,7 @@ static bool walk__follow_past(struct walk *walk, struct past_place *place)
  */
 static void walk__run_plain(struct walk *walk, struct place *at)
 {
-	const uint64_t end = walk->memory.end;
+	const uint64_t start = walk->memory.start, end = walk->memory.end;
 	struct past_place place = {.ip = at->ip,
 				   .sp = at->registers[FRAME_SP],
 				   .fp = at->registers[FRAME_FP]};
@@ -340,7 +369,7 @@ static void walk__run_plain(struct walk *walk, struct place *at)
 		}
 		next.sp = (rule.cfa_register == FRAME_SP ? place.sp : place.fp) +
 			  (uint64_t)(int64_t)rule.cfa_offset;
-		if (next.sp <= place.sp || next.sp - 8 < place.sp || next.sp > end ||
+		if (next.sp <= place.sp || next.sp - 8 < start || next.sp > end ||
 		    next.sp & 7)
 			break;
 		next.ip = load(next.sp - 8);
@@ -349,12 +378,13 @@ static void walk__run_plain(struct walk *walk, struct place *at)
 		if (rule.saved_fp != FRAME_SAME) {
 			uint64_t slot = next.sp + (uint64_t)(rule.saved_fp * 8ll);
 
-			if (slot < place.sp || slot >= end)
+			if (slot < start || slot >= end)
 				break;
 			next.fp = load(slot);
 		}
 		if (!rule_cache__find_head(next.ip - 1, walk->epoch, &rule) ||
-		    rule.kind > FRAME_END || !walk__take(walk, next.ip, next.sp))
+		    rule.kind > FRAME_END || !rule.is_after_call ||
+		    !walk__take(walk, next.ip, next.sp))
 			break;
 		past_walk__add(walk->past_to, &place);
 		place = next;
@@ -393,7 +423,8 @@ static void walk__run(struct walk *walk, const struct place *start)
 			walk__run_plain(walk, &places[now]);
 		step = walk__step(walk, &places[now], &places[!now]);
 		if (step != STEP_MADE ||
-		    !walk__take(walk, places[!now].ip, places[!now].registers[FRAME_SP]))
+		    !walk__take(walk, places[!now].ip + places[!now].is_interrupted,
+				places[!now].registers[FRAME_SP]))
 			break;
 		now = !now;
 	}
