@@ -30,10 +30,7 @@
 #define NR_WALKS	1000 /* in a batch */
 #define MAX_OBJECTS	10000
 
-/* walk.c */
-int walk__open(void);
-size_t walk__run(uint64_t *frames);
-
+static size_t (*walk__run)(uint64_t *frames); /* walk.c */
 static int (*unw_backtrace)(void **buffer, int size);
 
 static uint64_t now_ns(void)
@@ -225,29 +222,44 @@ static int walk_through(int nr_objects, char **paths)
 	return 0;
 }
 
+static void *open_library(const char *name, const char *function)
+{
+	void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	void *ret = handle ? dlsym(handle, function) : NULL;
+
+	if (!ret) {
+		fprintf(stderr, "unwind: %s\n", dlerror());
+		exit(1);
+	}
+	return ret;
+}
+
+static void open_walk(void)
+{
+	int (*walk__open)(void) =
+		(int (*)(void))(uintptr_t)open_library("libwalk.so", "walk__open");
+	uint64_t start_ns = now_ns();
+
+	if (walk__open()) {
+		fprintf(stderr, "unwind: no libunwind\n");
+		exit(1);
+	}
+	printf("opening\t%.1f\tus\n", (double)(now_ns() - start_ns) / 1000);
+	walk__run =
+		(size_t(*)(uint64_t *))(uintptr_t)open_library("libwalk.so", "walk__run");
+}
+
 int main(int argc, char **argv)
 {
 	static const unsigned int depths[] = {10, 30, 60, 127};
-	uint64_t start_ns;
-	void *handle;
 
 	if (argc > 1 && !strcmp(argv[1], "-l")) {
-		handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-		if (!handle) {
-			fprintf(stderr, "unwind: %s\n", dlerror());
-			return 1;
-		}
-		unw_backtrace =
-			(int (*)(void **, int))(uintptr_t)dlsym(handle, "unw_backtrace");
+		unw_backtrace = (int (*)(void **, int))(
+			uintptr_t)open_library("libunwind.so.8", "unw_backtrace");
 		argc--;
 		argv++;
 	} else {
-		start_ns = now_ns();
-		if (walk__open()) {
-			fprintf(stderr, "unwind: no libunwind\n");
-			return 1;
-		}
-		printf("opening\t%.1f\tus\n", (double)(now_ns() - start_ns) / 1000);
+		open_walk();
 	}
 	if (argc == 2 && !strcmp(argv[1], "warm")) {
 		for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++)
