@@ -307,8 +307,8 @@ bool attached__has_page(const struct attached *attached)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)attached->pid,
 		 attached->number);
-	if (attached->number >= 0 && !stat(path, &there) &&
-	    there.st_dev == page.st_dev && there.st_ino == page.st_ino)
+	if (attached->number >= 0 && !stat(path, &there) && there.st_dev == page.st_dev &&
+	    there.st_ino == page.st_ino)
 		return true;
 	/* Closed by an exec, or by the program. */
 	return proc_maps__read(attached->pid, find_map, &page) == 1;

@@ -44,10 +44,14 @@ record() {
 		"${target_env[@]}" "$@"
 }
 
-# nsys can't be switched within a process: processes without it and with it, by turns.
-measure_nsys() {
-	command -v nsys > /dev/null || return 0
+# What can't be switched within a process, in processes of their own, by turns: nothing,
+# our library as `perf-gpu wait` loads it, and nsys.
+measure_processes() {
+	local loaded
+	mapfile -t loaded < <(perf_gpu wait --env)
 	measure bare-process "${target_env[@]}" "$@"
+	measure idle-process "${target_env[@]}" "${loaded[@]}" "$@"
+	command -v nsys > /dev/null || return 0
 	measure nsys-process nsys profile -t cuda -s none -f true -o "$tmp/nsys" \
 		"${target_env[@]}" "$@"
 }

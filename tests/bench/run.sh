@@ -26,7 +26,7 @@ for ((i = 0; i < processes; i++)); do
 	record "perf-gpu uprobe" --stacks uprobe -- "$loop" -v perf-gpu -p "$pairs"
 	record "perf-gpu fp" --call-graph fp -- "$loop" -v perf-gpu -p "$pairs"
 	record "perf-gpu dwarf" --call-graph dwarf -- "$loop" -v perf-gpu -p "$pairs"
-	measure_nsys "$loop" -p "$pairs"
+	measure_processes "$loop" -p "$pairs"
 done
 print_table launch
 exit "$failed"

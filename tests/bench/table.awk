@@ -2,7 +2,7 @@
 #
 # Lines of programs that switch recording on and off, several a variant:
 #   VARIANT  off (first quartile, median, third)  on (3)  on - off of neighbours (3)
-# and of nsys, which can't be switched: bare-process and nsys-process.
+# and of what can't be switched: bare-process, idle-process and nsys-process.
 # Prints a table of medians over the lines. -v unit=WORD: what is measured, in ns.
 
 BEGIN {
@@ -36,6 +36,15 @@ function row(name) {
 		cell(name, 8), median(values[name, 6]) / median(values[name, 3]), beyond(name)
 }
 
+function process_row(name, title,    off, on) {
+	if (!((name "-process") in seen))
+		return
+	off = median(values["bare-process", 3])
+	on = median(values[name "-process", 3])
+	printf "%-26s %7d%19s %7d%19s %7d%19s %-6.3f (without and with, in processes of their own)\n",
+		title, off, "", on, "", on - off, "", on / off
+}
+
 !($1 in seen) { seen[$1] = 1; names[++nr_names] = $1 }
 
 {
@@ -51,10 +60,6 @@ END {
 	for (i = 1; i <= nr_names; i++)
 		if (names[i] !~ /-process$/)
 			row(names[i])
-	if ("nsys-process" in seen) {
-		off = median(values["bare-process", 3])
-		on = median(values["nsys-process", 3])
-		printf "%-26s %7d%19s %7d%19s %7d%19s %-6.3f (without and with, in processes of their own)\n",
-			"nsys, no stacks", off, "", on, "", on - off, "", on / off
-	}
+	process_row("idle", "loaded and idle")
+	process_row("nsys", "nsys, no stacks")
 }

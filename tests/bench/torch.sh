@@ -29,7 +29,7 @@ for ((i = 0; i < processes; i++)); do
 		"${step[@]}" -v perf-gpu
 	record "perf-gpu process, off" --stacks process --python off -- "${step[@]}" -v perf-gpu
 	record "perf-gpu uprobe, walk" --stacks uprobe --python walk -- "${step[@]}" -v perf-gpu
-	measure_nsys "${step[@]}" -v bare
+	measure_processes "${step[@]}" -v bare
 done
 # Trampolines cost also while nothing is recorded.
 measure "bare, trampolines" "${target_env[@]}" env PYTHONPERFSUPPORT=1 "${step[@]}" -v bare
