@@ -263,6 +263,29 @@ check_status "a user that may not" 1 setpriv --reuid 65533 --clear-groups \
 expect_match "is told" "process $pid is another user's" "$(cat err)"
 end "another user's process"
 
+# Nobody needs a right to record a process of his own.
+mkdir -m 777 theirs
+as_nobody=(setpriv --reuid 65534 --clear-groups --no-new-privs)
+serve "${as_nobody[@]}" "$PERF_GPU" wait "$server"
+"${as_nobody[@]}" "$PERF_GPU" record --control "fd:$ctl,$ack" -o theirs/perf.data -p "$pid" 2>err &
+recorder=$!
+order ping
+tell "mine 14"
+detach "without any right" 0
+expect "without any right: it is recorded" "14 mine" "$(recorded -i theirs/perf.data)"
+expect_match "without any right: by the process itself" 'stacks are taken within the process' "$(cat err)"
+end "without any right"
+
+serve "$PERF_GPU" wait "$server"
+tell pause
+attach
+tell "paused 4"
+tell resume
+tell "resumed 5"
+detach "it has paused itself" 0
+expect "it has paused itself: until it goes on" "5 resumed" "$(recorded)"
+end "it has paused itself"
+
 # --- what can happen meanwhile --------------------------------------------------------------
 
 serve "$PERF_GPU" wait "$server"

@@ -121,6 +121,29 @@ expect_match "what is no command is told" 'warning: --control: "nonsense" is no 
 expect_match "a line too long for one, too" 'warning: --control: a line is too long' "$(cat err)"
 expect_match "an event that isn't ours, too" 'warning: --control: "enable cycles" is no' "$(cat err)"
 
+# --- the program's own switch ------------------------------------------------------------
+
+start --control "fd:$ctl,$ack" -D -1 -- "$server"
+answer "$out" >out.text
+tell resume
+tell "unwanted 5" # by the recorder
+order enable
+tell "both 6"
+tell pause
+tell "paused 5"
+order disable
+order enable
+tell "paused 5"
+tell resume
+tell "both 7"
+order disable
+tell pause
+tell resume
+tell "unwanted 5"
+finish "a program that pauses itself" 0
+expect "it is recorded while neither is off" "13 both" "$(recorded)"
+expect "and nothing is missed" 13 "$(launches)"
+
 # --- stop --------------------------------------------------------------------------------
 
 start --control "fd:$ctl,$ack" -- "$server"

@@ -10,13 +10,17 @@
  *   fork NAME N  the same in a forked child, by its only thread
  *   exec         this program anew, in the same process; answered by "ready PID"
  *   close        every descriptor but the standard ones
+ *   pause        perf_gpu_pause() of the injected library
+ *   resume       perf_gpu_resume()
  *   quit         or the end of the input
  *
  * With -b another thread launches kernel "background" at so many microseconds' distance.
  */
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +133,19 @@ static void serve_in_child(const char *kernel, unsigned long nr_launches)
 	waitpid(child, NULL, 0);
 }
 
+static void call_library(const char *function)
+{
+	void *library = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
+	void (*call)(void);
+
+	call = library ? (void (*)(void))(uintptr_t)dlsym(library, function) : NULL;
+	if (!call) {
+		fprintf(stderr, "server: %s: %s\n", function, dlerror());
+		exit(1);
+	}
+	call();
+}
+
 /* Returns false for the last one. */
 static bool carry_out(const char *line, char **argv)
 {
@@ -141,6 +158,10 @@ static bool carry_out(const char *line, char **argv)
 		execv("/proc/self/exe", argv);
 	} else if (!strcmp(line, "close")) {
 		closefrom(STDERR_FILENO + 1);
+	} else if (!strcmp(line, "pause")) {
+		call_library("perf_gpu_pause");
+	} else if (!strcmp(line, "resume")) {
+		call_library("perf_gpu_resume");
 	} else if (sscanf(line, "fork %31s %lu", name, &nr_launches) == 2) {
 		serve_in_child(find_kernel(name), nr_launches);
 	} else if (sscanf(line, "%31s %lu", word, &nr_launches) == 2) {
