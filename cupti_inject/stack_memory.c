@@ -52,8 +52,8 @@ void stack_memory__init(struct stack_memory *memory, uint64_t sp)
 	memory->end = sp >= own_stack.start && sp < own_stack.end ? own_stack.end : sp;
 }
 
-bool stack_memory__read_unknown(struct stack_memory *memory, uint64_t address,
-				uint64_t *ret)
+READS_STACK bool stack_memory__read_unknown(struct stack_memory *memory, uint64_t address,
+					    uint64_t *ret)
 {
 	uint64_t page = address & ~(PAGE_BYTES - 1);
 

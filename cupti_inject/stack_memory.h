@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* For what reads stacks: all of a stack, which isn't only variables */
+#define READS_STACK __attribute__((no_sanitize("address")))
+
 /* Addresses that are known to be readable during one walk */
 struct stack_memory {
 	uint64_t start, end;
@@ -26,8 +29,8 @@ bool stack_memory__read_unknown(struct stack_memory *memory, uint64_t address,
 				uint64_t *ret);
 
 /* Reads a word. False, and nothing is read, if it isn't there or isn't aligned. */
-static inline bool stack_memory__read(struct stack_memory *memory, uint64_t address,
-				      uint64_t *ret)
+READS_STACK static inline bool stack_memory__read(struct stack_memory *memory,
+						  uint64_t address, uint64_t *ret)
 {
 	if (address & 7)
 		return false;

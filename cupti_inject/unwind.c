@@ -271,7 +271,7 @@ static _Thread_local struct {
 	unsigned int last;
 } past;
 
-static inline uint64_t load(uint64_t address)
+READS_STACK static inline uint64_t load(uint64_t address)
 {
 	return *(const uint64_t *)(uintptr_t)address;
 }

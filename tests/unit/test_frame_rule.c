@@ -69,9 +69,12 @@ __asm__(".text\n" FUNCTION(by_sp, "	sub $40, %rsp\n"
 
 static struct frame_rule learn(const char *return_address)
 {
+	static bool is_open;
 	struct frame_rule rule;
 
-	CHECK_EQ(frame_rule__open(), 0);
+	if (!is_open)
+		CHECK_EQ(frame_rule__open(), 0);
+	is_open = true;
 	frame_rule__learn((uintptr_t)return_address - 1, &rule);
 	return rule;
 }
