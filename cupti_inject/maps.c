@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "linker_counts.h"
 
 /* A line has at most 73 characters, and a path in which \n takes four. */
 #define LINE_BYTES (4 * PATH_MAX + 128)
@@ -33,21 +34,11 @@ struct maps {
 	char line[LINE_BYTES];
 };
 
-static int take_counters(struct dl_phdr_info *info, size_t size, void *data)
-{
-	uint64_t *nr_changes = data;
-
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
-		*nr_changes = info->dlpi_adds + info->dlpi_subs;
-	return 1; /* every object has the same */
-}
-
 static uint64_t count_changes(void)
 {
-	uint64_t nr_changes = 0;
+	struct linker_counts counts = linker_counts__get();
 
-	dl_iterate_phdr(take_counters, &nr_changes);
-	return nr_changes;
+	return counts.nr_loads + counts.nr_closes;
 }
 
 int maps__new(struct maps **ret)

@@ -39,7 +39,7 @@ void maps__forget(struct maps *maps);
 
 /*
  * Has the dynamic linker loaded or unloaded anything since the last maps__update()?
- * From any thread; 30 ns.
+ * From any thread; see linker_counts.h for what it costs.
  */
 bool maps__have_changed(const struct maps *maps);
 

@@ -8,6 +8,7 @@
 
 #include "frame_rule.h"
 #include "gpu_log.h"
+#include "linker_counts.h"
 #include "marker.h"
 #include "rule_cache.h"
 #include "stack_memory.h"
@@ -42,31 +43,18 @@ struct walk {
 
 /* ---- the rules ---- */
 
-/* dl_iterate_phdr(): every object has the same counters. */
-static int take_counters(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct dl_phdr_info *counters = data;
-
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs)) {
-		counters->dlpi_adds = info->dlpi_adds;
-		counters->dlpi_subs = info->dlpi_subs;
-	}
-	return 1;
-}
-
 static void walk__set_epoch(struct walk *walk)
 {
-	struct dl_phdr_info counters = {};
+	struct linker_counts counts = linker_counts__get();
 	uint64_t newest;
 
-	dl_iterate_phdr(take_counters, &counters);
-	walk->epoch = (uint16_t)counters.dlpi_subs;
-	walk->nr_loads = (uint16_t)counters.dlpi_adds;
+	walk->epoch = (uint16_t)counts.nr_closes;
+	walk->nr_loads = (uint16_t)counts.nr_loads;
 	newest = atomic_load_explicit(&newest_closes, memory_order_relaxed);
-	if (counters.dlpi_subs <= newest)
+	if (counts.nr_closes <= newest)
 		return;
-	atomic_store_explicit(&newest_closes, counters.dlpi_subs, memory_order_relaxed);
-	if (counters.dlpi_subs >> 16 != newest >> 16)
+	atomic_store_explicit(&newest_closes, counts.nr_closes, memory_order_relaxed);
+	if (counts.nr_closes >> 16 != newest >> 16)
 		rule_cache__clear();
 }
 
@@ -515,8 +503,11 @@ static int find_own_range(struct dl_phdr_info *info, size_t size, void *data)
 
 int unwind__init(void)
 {
-	int err = frame_rule__open();
+	int err;
 
+	linker_counts__begin_search();
+	err = frame_rule__open();
+	linker_counts__end_search();
 	if (err)
 		return err;
 	dl_iterate_phdr(find_own_range, (void *)(uintptr_t)perf_gpu_launch);
