@@ -9,7 +9,7 @@
 
 /* In every glibc system, and used by nothing here */
 #define SEARCHED "libnss_compat.so.2"
-#define LOADED	 "libthread_db.so.1"
+#define LOADED	 "libBrokenLocale.so.1"
 
 static int take(struct dl_phdr_info *info, size_t size, void *data)
 {
