@@ -170,7 +170,11 @@ step_no_root() {
 	chmod a+rx "$stage" "$work"
 	(
 		cd "$dir"
-		HOME=$dir runuser -u nobody -- "$PERF_GPU" record -- "${target_env[@]}" \
+		as_nobody=$dir/as_nobody
+		printf '#!/bin/sh\nHOME=%q exec runuser -u nobody -- "%s" "$@"\n' "$dir" \
+			"$PERF_GPU" > "$as_nobody"
+		chmod +x "$as_nobody"
+		PERF_GPU=$as_nobody perf_gpu record -- "${target_env[@]}" \
 			"$workloads/two_streams" -n 10 > launched.txt
 		perf_gpu script > script.txt
 	)

@@ -8,7 +8,7 @@ Reads the text of `perf-gpu script -F comm,pid,tid,time,period,event,ip,sym,dso`
 A stack is whole if it isn't said to be truncated, and its outermost frame is where
 threads begin: _start, clone or clone3, or code without a symbol in libc or in an
 executable, as these are in stripped ones.
-A thread that has no Python frame in any stack is one of the framework's own (PyTorch's
+A thread that has no function of that file in any stack is one of the framework's own (PyTorch's
 backward pass): it is counted apart, and named.
 """
 import argparse
@@ -77,7 +77,6 @@ class Quality:
         self.ns["stack"] += sample.period * sample.has_stack()
         self.ns["whole"] += sample.period * sample.is_whole()
         thread["all"] += sample.period
-        thread["python"] += sample.period * bool(files)
         thread["own"] += sample.period * any(
             os.path.basename(file) == self.python_file for file in files)
 
@@ -86,8 +85,8 @@ class Quality:
         return f"{1000 * ns // of / 10:.1f}" if of else "-"
 
     def row(self):
-        own_threads = [t for t in self.by_thread.values() if t["python"]]
-        others = {key: t for key, t in self.by_thread.items() if not t["python"]}
+        own_threads = [t for t in self.by_thread.values() if t["own"]]
+        others = {key: t for key, t in self.by_thread.items() if not t["own"]}
         others_ns = sum(t["all"] for t in others.values())
         names = sorted({comm for _, _, comm in others})
         return [self.nr_kernels,
@@ -113,7 +112,7 @@ def main():
         for sample in read_samples(lines):
             quality.add(sample)
     row = quality.row()
-    print("kernels=%d stack=%s whole=%s python=%s threads-without-python=%s %s" % tuple(row))
+    print("kernels=%d stack=%s whole=%s python=%s framework-threads=%s %s" % tuple(row))
     if not quality.nr_kernels:
         return 1
     required = [float(text) for text in (arguments.require or "").split(",") if text]
