@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "graph.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "launch.h"
@@ -14,7 +15,9 @@ enum api_kind graph__kind_of(const char *name)
 	if (strstr(name, "GraphAddKernelNode") || strstr(name, "GraphAddNode") ||
 	    strstr(name, "GraphAddChildGraphNode"))
 		return API_GRAPH_ADD;
-	if (strstr(name, "GraphInstantiate") || strstr(name, "GraphClone"))
+	if (strstr(name, "GraphInstantiate"))
+		return API_GRAPH_INSTANTIATE;
+	if (strstr(name, "GraphClone"))
 		return API_GRAPH_COPY;
 	if (strstr(name, "GraphExecUpdate"))
 		return API_GRAPH_UPDATE;
@@ -56,7 +59,8 @@ static uint64_t id_of(CUgraphNode node)
 static void on_created(uint64_t node, const struct api_call *call)
 {
 	/* Each will be told of as a copy, too, and that leads further back. */
-	if (call->api && call->kind == API_GRAPH_COPY)
+	if (call->api &&
+	    (call->kind == API_GRAPH_COPY || call->kind == API_GRAPH_INSTANTIATE))
 		return;
 	if (call->api && call->kind == API_LAUNCH)
 		log__graph_node(process_log,
@@ -89,18 +93,66 @@ static void on_updated(uint64_t node, uint64_t original, const struct api_call *
 					.correlation_id = call->correlation_id});
 }
 
+/* Without memory, kernels of child graphs lack their capture's stack. */
+static void note_copy(struct graph_copies *copies, uint64_t node)
+{
+	if (copies->nr == copies->nr_allocated) {
+		size_t nr = copies->nr ? 2 * copies->nr : 64;
+		uint64_t *nodes = reallocarray(copies->nodes, nr, sizeof(*nodes));
+
+		if (!nodes)
+			return;
+		copies->nodes = nodes;
+		copies->nr_allocated = nr;
+	}
+	copies->nodes[copies->nr++] = node;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of its id, the upper half is the graph's. */
+static uint64_t graph_of(uint64_t node)
+{
+	return node >> 32;
+}
+
+void graph__end_instantiation(struct graph_copies *copies)
+{
+	uint64_t graph, next;
+	size_t i = 0;
+
+	/* In order, the graph itself comes first, then its children as it has them. */
+	qsort(copies->nodes, copies->nr, sizeof(*copies->nodes), compare_nodes);
+	graph = copies->nr ? graph_of(copies->nodes[0]) : 0;
+	while (i < copies->nr && graph_of(copies->nodes[i]) == graph)
+		i++;
+	for (next = i; i < copies->nr; i++, next++)
+		on_cloned(graph << 32 | next, copies->nodes[i]);
+	free(copies->nodes);
+	*copies = (struct graph_copies){};
+}
+
 void graph__on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data,
-			const struct api_call *call)
+			const struct api_call *call, struct graph_copies *copies)
 {
 	const CUpti_GraphData *graph = data->resourceDescriptor;
 	uint64_t node;
 
 	/* There is no GPU behind a forked child, for which graphs could be made. */
-	if (!graph || graph->nodeType != CU_GRAPH_NODE_TYPE_KERNEL ||
-	    fork_page__is_forked())
+	if (!graph || fork_page__is_forked())
 		return;
 	node = id_of(graph->node);
 	if (!node)
+		return;
+	if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED && call->api &&
+	    call->kind == API_GRAPH_INSTANTIATE)
+		note_copy(copies, node);
+	if (graph->nodeType != CU_GRAPH_NODE_TYPE_KERNEL)
 		return;
 	switch (cbid) {
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:

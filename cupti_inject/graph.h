@@ -11,6 +11,7 @@
 #define PERF_GPU_INJECT_GRAPH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cupti_table.h"
@@ -22,6 +23,7 @@ enum api_kind {
 	API_LAUNCH,
 	API_GRAPH_ADD, /* a node to a graph */
 	API_GRAPH_COPY, /* all nodes of a graph */
+	API_GRAPH_INSTANTIATE, /* likewise, to be executed */
 	API_GRAPH_UPDATE, /* an executable graph, by another graph */
 };
 
@@ -30,6 +32,12 @@ struct api_call {
 	uint32_t api; /* GPU_LOG_API_ID(); 0: it is in none */
 	enum api_kind kind;
 	uint64_t correlation_id; /* widened */
+};
+
+/* The nodes that were made in a call so far, of all types; for instantiations */
+struct graph_copies {
+	uint64_t *nodes;
+	size_t nr, nr_allocated;
 };
 
 /* By CUPTI's name of a function; API_OTHER if it makes no nodes. */
@@ -44,9 +52,18 @@ void graph__enable(const struct cupti_table *cupti, CUpti_SubscriberHandle subsc
 
 /**
  * graph__on_resource - a callback of CUPTI's resource domain
- * @call: that the calling thread is in
+ * @call, @copies: of the call that the calling thread is in
  */
 void graph__on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data,
-			const struct api_call *call);
+			const struct api_call *call, struct graph_copies *copies);
+
+/**
+ * graph__end_instantiation - the call has made all its nodes
+ *
+ * Kernels of child graphs are recorded as nodes of the graph around them, with numbers
+ * that go on behind its own nodes, one child after the other (CUPTI 13.0); callbacks
+ * tell of them as nodes of graphs of their own. The log gets what has both.
+ */
+void graph__end_instantiation(struct graph_copies *copies);
 
 #endif

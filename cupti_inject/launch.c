@@ -178,7 +178,15 @@ struct thread_state {
 	/* The last call that was entered, told from "none yet" by bit 32 */
 	uint64_t last_correlation;
 	struct api_call call;
+	struct graph_copies copies; /* empty outside of the call that makes them */
 };
+
+static void on_leave(struct thread_state *thread)
+{
+	if (thread->call.kind == API_GRAPH_INSTANTIATE && thread->copies.nr)
+		graph__end_instantiation(&thread->copies);
+	thread->call.api = 0;
+}
 
 static void on_enter(struct thread_state *thread, CUpti_CallbackDomain domain,
 		     CUpti_CallbackId cbid, const CUpti_CallbackData *data)
@@ -188,6 +196,7 @@ static void on_enter(struct thread_state *thread, CUpti_CallbackDomain domain,
 	if (thread->last_correlation == correlation)
 		return;
 	thread->last_correlation = correlation;
+	thread->copies.nr = 0; /* of a call whose end wasn't told */
 	thread->call = (struct api_call){
 		.api = GPU_LOG_API_ID(domain, cbid),
 		.kind = api_kinds[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid],
@@ -210,14 +219,14 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 
 	(void)userdata;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-		graph__on_resource(cbid, data, &thread->call);
+		graph__on_resource(cbid, data, &thread->call, &thread->copies);
 	} else if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API ||
 		    domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
 		   cbid < API_MAX_CBIDS) {
 		if (call->callbackSite == CUPTI_API_ENTER)
 			on_enter(thread, domain, cbid, call);
 		else if (thread->call.api == GPU_LOG_API_ID(domain, cbid))
-			thread->call.api = 0;
+			on_leave(thread);
 	}
 	errno = saved_errno;
 }

@@ -214,7 +214,8 @@ template <int N> static void run_child(struct worker *w)
 	w->nodes.copied += NR_NODES;
 	CHECK(cudaGraphDestroy(child));
 	add<PARENT, N>(w, graph);
-	exec = instantiate(w, graph, NR_NODES + 1);
+	/* The child's are told of twice: under the number of their kernels, too. */
+	exec = instantiate(w, graph, 2 * NR_NODES + 1);
 	CHECK(cudaGraphDestroy(graph));
 	replay_all<CHILD, N>(w, exec);
 	w->launched[PARENT][N] += w->nr_replays;

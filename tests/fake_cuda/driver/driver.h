@@ -92,6 +92,7 @@ struct CUgraphNode_st {
 	struct CUgraphNode_st *next;
 	CUgraphNodeType type;
 	uint64_t id; /* its graph's in the upper half */
+	uint64_t recorded_id; /* what records of its kernel have, if it is executed */
 	struct CUgraph_st *graph;
 	const struct CUgraphNode_st *original; /* that it is a clone of; may be gone */
 	struct CUgraph_st *child; /* of a child graph's node, which owns it */

@@ -4,7 +4,7 @@
  * which is one of those that their dependencies allow.
  *
  * A kernel of a graph launch has the ids of the clones, so only the callbacks tell which
- * node it was made as.
+ * node it was made as. Those of child graphs have numbers of the graph around them.
  */
 #include <stdlib.h>
 
@@ -19,10 +19,21 @@ static CUresult exec__delete(struct CUgraphExec_st *exec)
 	return CUDA_SUCCESS;
 }
 
+/* As the driver has it: nodes of child graphs go on behind the graph's own. */
+static void graph__number(struct CUgraph_st *graph, uint32_t top_id, uint32_t *next)
+{
+	for (struct CUgraphNode_st *node = graph->first; node; node = node->next)
+		node->recorded_id = (uint64_t)top_id << 32 | (*next)++;
+	for (struct CUgraphNode_st *node = graph->first; node; node = node->next)
+		if (node->child)
+			graph__number(node->child, top_id, next);
+}
+
 static CUresult graph__instantiate(CUgraphExec *ret, CUgraph graph)
 {
 	CUpti_GraphData data = {.graph = graph};
 	struct CUgraphExec_st *exec;
+	uint32_t next = 0;
 	CUresult result;
 
 	if (!graph)
@@ -36,6 +47,7 @@ static CUresult graph__instantiate(CUgraphExec *ret, CUgraph graph)
 		exec__delete(exec);
 		return result;
 	}
+	graph__number(exec->graph, exec->graph->id, &next);
 	data.graphExec = exec;
 	graph__tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &data);
 	*ret = exec;
@@ -142,7 +154,8 @@ static void node__run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 {
 	switch (node->type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
-		launch__run(&node->launch, stream, node->graph->id, node->id);
+		launch__run(&node->launch, stream, (uint32_t)(node->recorded_id >> 32),
+			    node->recorded_id);
 		break;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 	case CU_GRAPH_NODE_TYPE_MEMSET:
