@@ -84,7 +84,7 @@ static void on_cloned(uint64_t node, uint64_t original)
 static void on_updated(uint64_t node, uint64_t original, const struct api_call *call)
 {
 	/* Of no use without knowing which launches it is for. */
-	if (original && call->api)
+	if (node && call->api)
 		log__graph_node(process_log,
 				&(struct gpu_log_graph_node){
 					.origin = GPU_LOG_NODE_UPDATED,
@@ -162,7 +162,8 @@ void graph__on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data,
 		on_cloned(node, id_of(graph->originalNode));
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED:
-		on_updated(node, id_of(graph->originalNode), call);
+		/* The original is the executable graph's, the node what it is to be like. */
+		on_updated(id_of(graph->originalNode), node, call);
 		break;
 	}
 }

@@ -26,6 +26,7 @@ HEADER = re.compile(r"^\s*\S.*\s[\d.]+:\s+(\d+)\s+gpu-kernel:")
 
 
 # Between the frames of a graph's node and those of its launch
+UNATTRIBUTED = "[unattributed]"
 JOINT = "[CUDA graph]"
 
 
@@ -85,12 +86,17 @@ class Checker:
         self.total_ns += period
         self.nr_samples += 1
         self.nr_frames += len(frames)
-        if any("[unattributed]" in frame for frame in frames):
+        if self.is_unattributed(frames):
             self.nr_unattributed += 1
         elif self.launches:
             self.check_caller(frames)
         if self.launches:
             self.seen[self.kernel_names.find(frames[0]) if frames else None] += 1
+
+    def is_unattributed(self, frames):
+        """Not, if that is what is to be expected of the kernel."""
+        return (any(UNATTRIBUTED in frame for frame in frames) and
+                self.callers.get(self.kernel_names.find(frames[0])) != UNATTRIBUTED)
 
     def callers_in(self, frames):
         return {self.caller_names.find(frame) for frame in frames} - {None}

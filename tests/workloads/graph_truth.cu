@@ -482,6 +482,9 @@ static void print_kernel(FILE *out, int way, int n, unsigned long nr, bool is_ch
 		way, n);
 	if (way == DIRECT)
 		fprintf(out, "capture<%d, %d>\n", way, n);
+	else if (way == CONDITION || way == BODY)
+		/* CUPTI has no correlation id for what a condition starts (13.0). */
+		fprintf(out, "[unattributed]\t%s<%d, %d>\n", made, way, n);
 	else if (!made)
 		fprintf(out, "replay<%d, %d>\t[graph made before recording]\n", replayed,
 			n);

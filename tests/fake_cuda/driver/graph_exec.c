@@ -87,10 +87,10 @@ static void graph__take(struct CUgraph_st *graph, struct CUgraph_st *from,
 		node->host = other->host;
 		graph__tell(CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED,
 			    &(CUpti_GraphData){
-				    .graph = graph,
-				    .originalGraph = from,
-				    .node = node,
-				    .originalNode = other,
+				    .graph = from,
+				    .originalGraph = graph,
+				    .node = other,
+				    .originalNode = node,
 				    .nodeType = node->type,
 				    .graphExec = exec,
 			    });

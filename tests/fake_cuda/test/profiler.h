@@ -127,17 +127,18 @@ static void profiler__add_node(const CUpti_GraphData *graph)
 		node->correlation_id = profiler.calls[last].correlation_id;
 }
 
-/* A clone is told as created before. */
+/* A clone is told as created before. Of an update, the original is what is changed. */
 static void profiler__set_original(const CUpti_GraphData *graph, bool is_update)
 {
 	struct profiler_node *node;
 	uint64_t id;
 
-	cuptiGetGraphNodeId(graph->node, &id);
+	cuptiGetGraphNodeId(is_update ? graph->originalNode : graph->node, &id);
 	node = profiler__find_node(id);
 	CHECK(node);
 	CHECK(is_update || !node->original_id);
-	cuptiGetGraphNodeId(graph->originalNode, &node->original_id);
+	cuptiGetGraphNodeId(is_update ? graph->node : graph->originalNode,
+			    &node->original_id);
 }
 
 static void profiler__on_graph(CUpti_CallbackId id, const CUpti_GraphData *graph)
