@@ -31,9 +31,11 @@ function beyond(name) {
 	return sprintf("%+d", median(values[name, 9]) - median(values[first, 9]))
 }
 
-function row(name) {
-	printf "%-26s %-26s %-26s %-26s %-6.3f %s\n", name, cell(name, 2), cell(name, 5),
-		cell(name, 8), median(values[name, 6]) / median(values[name, 3]), beyond(name)
+function row(name,    line) {
+	line = sprintf("%-26s %-26s %-26s %-26s %-6.3f %s", name, cell(name, 2), cell(name, 5),
+		cell(name, 8), median(values[name, 6]) / median(values[name, 3]), beyond(name))
+	sub(/ +$/, "", line)
+	print line
 }
 
 function process_row(name, title,    off, on) {
