@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "no_cancel.h"
 #include "own_file.h"
 
 struct block_file {
@@ -89,7 +90,7 @@ static int block_file__check(struct block_file *file)
 	return st.st_nlink ? 0 : -ENOENT;
 }
 
-int block_file__write(struct block_file *file, struct block *block)
+static int write_block(struct block_file *file, struct block *block)
 {
 	const size_t bytes = sizeof(block->header) + block->header.payload_bytes;
 	const unsigned char *start = (const unsigned char *)block;
@@ -115,6 +116,15 @@ int block_file__write(struct block_file *file, struct block *block)
 	/* The next try overwrites half a block; if none comes, it must not be there. */
 	if (ret > 0 && ftruncate(file->file.fd, file->bytes))
 		err = -errno;
+	return err;
+}
+
+int block_file__write(struct block_file *file, struct block *block)
+{
+	int cancel_state = no_cancel__begin();
+	int err = write_block(file, block);
+
+	no_cancel__end(cancel_state);
 	return err;
 }
 

@@ -16,6 +16,7 @@
 #include "config.h"
 #include "control.h"
 #include "marker.h"
+#include "no_cancel.h"
 #include "recording.h"
 #include "worker.h"
 
@@ -32,10 +33,13 @@ EXPORT void perf_gpu_resume(void);
 /* After the atexit handlers */
 __attribute__((destructor)) static void end(void)
 {
+	int cancel_state = no_cancel__begin();
+
 	if (!fork_page__is_forked())
 		worker__end();
 	recording__end_log();
 	control__leave();
+	no_cancel__end(cancel_state);
 }
 
 /* Recorded from here on, or from when the recorder wants it. */
@@ -75,6 +79,7 @@ static void wait_for_recorder(void)
 static void initialize(void)
 {
 	static struct config config; /* the stack of who launches first may be small */
+	int cancel_state = no_cancel__begin();
 	int err;
 
 	err = config__read(&config);
@@ -82,6 +87,7 @@ static void initialize(void)
 		begin(&config);
 	else if (err == -ENOENT && config__waits())
 		wait_for_recorder();
+	no_cancel__end(cancel_state);
 }
 
 int InitializeInjection(void)

@@ -12,6 +12,7 @@
 #include "jit.h"
 #include "launch_log.h"
 #include "marker.h"
+#include "no_cancel.h"
 
 /*
  * newest_correlation is written at every step of this size only, so that
@@ -81,12 +82,28 @@ static int open_launches(struct owner *owner)
 	return err;
 }
 
+static void open_child(void)
+{
+	int cancel_state = no_cancel__begin();
+	int err;
+
+	child.log = NULL;
+	child.launches = NULL;
+	memset(child.has_api, 0, sizeof(child.has_api));
+	atomic_store(&child.nr_launches, 0);
+	err = log__open(config->spool, config->session, true, &child.log);
+	if (err)
+		marker__tell_no_log(config->session, err);
+	else if (open_launches(&child))
+		child.log = NULL;
+	no_cancel__end(cancel_state);
+}
+
 /* The log of a forked child, opened at its first launch; NULL if that fails. */
 static struct owner *forked_owner(void)
 {
 	int pid = (int)getpid();
 	int seen = atomic_load(&child_pid);
-	int err;
 
 	if (seen == pid)
 		return child.log ? &child : NULL;
@@ -97,15 +114,7 @@ static struct owner *forked_owner(void)
 	 */
 	if (seen == -pid || !atomic_compare_exchange_strong(&child_pid, &seen, -pid))
 		return NULL;
-	child.log = NULL;
-	child.launches = NULL;
-	memset(child.has_api, 0, sizeof(child.has_api));
-	atomic_store(&child.nr_launches, 0);
-	err = log__open(config->spool, config->session, true, &child.log);
-	if (err)
-		marker__tell_no_log(config->session, err);
-	else if (open_launches(&child))
-		child.log = NULL;
+	open_child();
 	atomic_store(&child_pid, pid);
 	return child.log ? &child : NULL;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "linker_counts.h"
+#include "no_cancel.h"
 
 /* A line has at most 73 characters, and a path in which \n takes four. */
 #define LINE_BYTES (4 * PATH_MAX + 128)
@@ -207,7 +208,7 @@ static int maps__read(struct maps *maps, int fd, map_handler_fn *handle, void *c
 	return err;
 }
 
-int maps__update(struct maps *maps, map_handler_fn *handle, void *ctx)
+static int update(struct maps *maps, map_handler_fn *handle, void *ctx)
 {
 	/* Before reading: what comes meanwhile is for the next time. */
 	const uint64_t nr_changes = count_changes();
@@ -226,4 +227,13 @@ int maps__update(struct maps *maps, map_handler_fn *handle, void *ctx)
 	maps->next = before;
 	atomic_store_explicit(&maps->nr_changes, nr_changes, memory_order_relaxed);
 	return 0;
+}
+
+int maps__update(struct maps *maps, map_handler_fn *handle, void *ctx)
+{
+	int cancel_state = no_cancel__begin();
+	int err = update(maps, handle, ctx);
+
+	no_cancel__end(cancel_state);
+	return err;
 }

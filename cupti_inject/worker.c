@@ -14,6 +14,7 @@
 #include "control.h"
 #include "control_page.h"
 #include "marker.h"
+#include "no_cancel.h"
 #include "recording.h"
 
 #define FLUSH_PERIOD_S 1
@@ -158,11 +159,15 @@ void worker__end(void)
 
 static void finish(void)
 {
+	int cancel_state;
+
 	/* In a forked child CUPTI's threads and locks are in no usable state. */
 	if (fork_page__is_forked())
 		return;
+	cancel_state = no_cancel__begin();
 	worker__end();
 	recording__finish();
+	no_cancel__end(cancel_state);
 }
 
 void worker__finish_at_exit(void)

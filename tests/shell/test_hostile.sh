@@ -27,6 +27,12 @@ check_status "it launches after CUPTI's last flush" 0 record "$WORKLOADS/hostile
 expect_match "which is told" 'hostile \(pid [0-9]+\): 2 launches came while the process was ending' \
 	"$(cat err)"
 
+for stacks in uprobe process; do
+	check_status "--stacks $stacks: a cancelled thread ends where the program says" 0 \
+		record --stacks $stacks "$WORKLOADS/hostile" cancel
+	expect "--stacks $stacks: and holds up nobody" 20010 "$(samples)"
+done
+
 # A child that goes on when the recording has ended, with a log that is in no folder
 check_status "a child outlives the recording" 0 \
 	record bash -c "$WORKLOADS/hostile outlive; sleep 0.3"

@@ -7,12 +7,15 @@
  *   small        its first call of CUDA is from a thread with the smallest stack
  *   atexit       3 launches, and 2 by a handler from before CUDA was initialized
  *   outlive      ends at once, but for a child that prints its pid and launches for 5 s
+ *   cancel       20,000 launches from a cancelled thread, which comes to no point where
+ *                that ends it before the last one; then 10 more
  *
  * The exit status is 0 if all went well. Stand-in for CUDA only.
  */
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,6 +85,37 @@ static int outlive(void)
 	return 0;
 }
 
+static void *launch_cancelled(void *argument)
+{
+	bool *has_launched = argument;
+	dim3 one = {1, 1, 1};
+
+	pthread_cancel(pthread_self());
+	for (int i = 0; i < 20000; i++) {
+		if (cudaLaunchKernel((const void *)plain_kernel, one, one, NULL, 0, NULL))
+			return NULL;
+	}
+	*has_launched = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+static int cancel(void)
+{
+	bool has_launched = false;
+	pthread_t thread;
+	void *result;
+
+	/* A lock that is left behind is to end the test. */
+	alarm(20);
+	plain_kernel__launch(0);
+	if (pthread_create(&thread, NULL, launch_cancelled, &has_launched) ||
+	    pthread_join(thread, &result))
+		return 1;
+	plain_kernel__launch(10);
+	return !has_launched || result != PTHREAD_CANCELED;
+}
+
 static void launch_at_exit(void)
 {
 	plain_kernel__launch(2);
@@ -102,7 +136,9 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "outlive"))
 		return outlive();
+	if (!strcmp(argv[1], "cancel"))
+		return cancel();
 usage:
-	fprintf(stderr, "usage: hostile descriptors|small|atexit|outlive\n");
+	fprintf(stderr, "usage: hostile descriptors|small|atexit|outlive|cancel\n");
 	return 2;
 }
