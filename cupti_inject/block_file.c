@@ -47,6 +47,18 @@ void *block__reserve(struct block *block, enum gpu_log_type type, size_t size)
 	return record;
 }
 
+const struct gpu_log_record *block__next(const struct block *block,
+					 const struct gpu_log_record *record)
+{
+	const unsigned char *at = block->payload;
+
+	if (record)
+		at = (const unsigned char *)record + record->size;
+	if (at == block->payload + block->header.payload_bytes)
+		return NULL;
+	return (const struct gpu_log_record *)at;
+}
+
 /*
  * write(2) past RLIMIT_FSIZE raises SIGXFSZ, which would kill the target: it is
  * blocked around the write, and taken back if it was ours.

@@ -35,6 +35,10 @@ void block__init(struct block *block, uint64_t session, uint64_t log_id);
  */
 void *block__reserve(struct block *block, enum gpu_log_type type, size_t size);
 
+/* The record after another one, or the first after NULL; NULL: there is none. */
+const struct gpu_log_record *block__next(const struct block *block,
+					 const struct gpu_log_record *record);
+
 struct block_file;
 
 /**

@@ -394,13 +394,63 @@ void launch_log__flush(struct launch_log *log)
 	pthread_mutex_unlock(&log->writing);
 }
 
-void launch_log__end(struct launch_log *log, uint64_t nr_launches)
+static void drop_block(struct launch_log *log, struct block *block)
+{
+	const struct gpu_log_record *record = NULL;
+
+	while ((record = block__next(block, record))) {
+		const struct gpu_log_loss *loss = (const void *)record;
+
+		if (record->type == GPU_LOG_LOSS)
+			log->nr_lost += loss->nr_records;
+		log->nr_lost += record->type == GPU_LOG_LAUNCH;
+	}
+	block->header.payload_bytes = 0;
+}
+
+/*
+ * What can't be written becomes a loss; a full disk mostly has the few bytes that tell
+ * of it, in the file's last page. With `mutex` held.
+ */
+static void drop_unwritten(struct launch_log *log)
+{
+	struct gpu_log_process process;
+
+	pthread_mutex_lock(&log->writing);
+	if (log->full) {
+		drop_block(log, log->full);
+		log->spare = log->full;
+		log->full = NULL;
+		drop_block(log, log->filling);
+		intern__forget(&log->stacks);
+		log->time_ns = 0;
+	}
+	pthread_mutex_unlock(&log->writing);
+	/* A log begins with it. */
+	log__get_process(log->log, &process);
+	append(log, GPU_LOG_PROCESS, &process, sizeof(process));
+}
+
+static void append_end(struct launch_log *log, uint64_t nr_launches)
 {
 	struct gpu_log_end end = {.nr_launches = nr_launches};
 
-	pthread_mutex_lock(&log->mutex);
 	tell_losses(log);
 	append(log, GPU_LOG_END, &end, sizeof(end));
+}
+
+void launch_log__end(struct launch_log *log, uint64_t nr_launches)
+{
+	pthread_mutex_lock(&log->mutex);
+	append_end(log, nr_launches);
+	pthread_mutex_unlock(&log->mutex);
+	launch_log__flush(log);
+
+	pthread_mutex_lock(&log->mutex);
+	if (log->full) {
+		drop_unwritten(log);
+		append_end(log, nr_launches);
+	}
 	pthread_mutex_unlock(&log->mutex);
 	launch_log__flush(log);
 }

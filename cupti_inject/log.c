@@ -396,15 +396,46 @@ bool log__is_abandoned(struct log *log)
 	return is_abandoned;
 }
 
-void log__end(struct log *log, uint64_t nr_launches)
+/* The block can't be written: what is in it becomes a loss. */
+static void log__drop_block(struct log *log)
 {
-	struct gpu_log_end end = {.nr_launches = nr_launches};
+	const struct gpu_log_record *record = NULL;
 
-	pthread_mutex_lock(&log->mutex);
-	end.nr_kernels = log->nr_kernels;
+	while ((record = block__next(&log->block, record))) {
+		const struct gpu_log_loss *loss = (const void *)record;
+
+		if (record->type == GPU_LOG_LOSS)
+			log->nr_lost[loss->kind] += loss->nr_records;
+		if (record->type != GPU_LOG_KERNEL)
+			continue;
+		log->nr_lost[GPU_LOG_LOSS_WRITE]++;
+		log->nr_kernels--;
+	}
+	log->block.header.payload_bytes = 0;
+	intern__forget(&log->strings);
+	intern__forget(&log->shapes);
+	intern__forget(&log->codes);
+}
+
+static void log__append_end(struct log *log, uint64_t nr_launches)
+{
+	struct gpu_log_end end = {.nr_launches = nr_launches,
+				  .nr_kernels = log->nr_kernels};
+
 	log->is_stuck = false;
 	log__tell_losses(log);
 	log__append(log, GPU_LOG_END, &end, sizeof(end));
 	log__flush_locked(log);
+}
+
+void log__end(struct log *log, uint64_t nr_launches)
+{
+	pthread_mutex_lock(&log->mutex);
+	log__append_end(log, nr_launches);
+	/* A full disk mostly has the few bytes that tell of it: in the file's last page. */
+	if (log->block.header.payload_bytes) {
+		log__drop_block(log);
+		log__append_end(log, nr_launches);
+	}
 	pthread_mutex_unlock(&log->mutex);
 }

@@ -101,6 +101,22 @@ else
 	check "some disks are too small, some aren't" test $nr_full -gt 3 -a $nr_whole -gt 1
 fi
 
+# A process may write less than its recorder: nothing is lost in silence.
+for kib in 8 100 1000; do
+	for stacks in uprobe process; do
+		what="--stacks $stacks, $kib KiB a file"
+		check_status "$what" 0 run_fake "$PERF_GPU" record --stacks $stacks -o limited.data \
+			bash -c "ulimit -f $kib; exec $WORKLOADS/launches -n 50000"
+		last=$(tail -n 2 "$TMP/err" | tr -d ,)
+		nr_launches=$(grep -oE '[0-9]+ launches (of|lost)' <<<"$last" | awk '{ n += $1 } END { print n }')
+		nr_dropped=$(grep -oE '[0-9]+ GPU records dropped' <<<"$last" | cut -d ' ' -f 1)
+		nr_kernels=$("$PERF_GPU" script -i limited.data 2>/dev/null | grep -c gpu-kernel:)
+		expect "$what: launches are told" 50000 "$nr_launches"
+		expect "$what: and kernels" 50000 $((nr_dropped + nr_kernels))
+		expect_no_match "$what: and that it ended in order" 'did not end in order' "$(cat "$TMP/err")"
+	done
+done
+
 # --- a program that can't end in order ------------------------------------------------------
 
 for how in "segv 139" "kill 137"; do
