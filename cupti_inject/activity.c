@@ -13,6 +13,7 @@
 #include "device.h"
 #include "launch.h"
 #include "marker.h"
+#include "stray.h"
 
 /*
  * CUPTI 13 holds a buffer for each thread that launches: small enough for 1,000
@@ -113,8 +114,9 @@ static void release_buffer(uint8_t *buffer)
  * The members that are read stand at the same place in every version of the
  * record since CUpti_ActivityKernel6.
  */
-static void take_kernel(const CUpti_ActivityKernel10 *kernel)
+static void take_kernel(const CUpti_ActivityKernel10 *kernel, struct stray_run *run)
 {
+	uint64_t correlation_id = launch__widen(kernel->correlationId);
 	struct gpu_log_shape shape = {
 		.device = kernel->deviceId,
 		.context = kernel->contextId,
@@ -130,11 +132,13 @@ static void take_kernel(const CUpti_ActivityKernel10 *kernel)
 		.graph_node = kernel->graphNodeId,
 	};
 
+	if (stray__is(run, &shape, correlation_id, launch__first()))
+		return;
 	/* A forced flush hands out running kernels, and never again. */
 	if (kernel->start && !kernel->end)
 		log__count_lost(activity_log, GPU_LOG_LOSS_UNFINISHED, 1);
 	log__kernel(activity_log, kernel->name ? kernel->name : "", &shape,
-		    launch__widen(kernel->correlationId), kernel->start, kernel->end);
+		    correlation_id, kernel->start, kernel->end);
 }
 
 static void take_context(const CUpti_ActivityContext3 *context)
@@ -152,6 +156,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 					 uint8_t *buffer, size_t size, size_t valid_bytes)
 {
 	CUpti_Activity *record = NULL;
+	struct stray_run run = {};
 	size_t nr_dropped = 0;
 	int saved_errno = errno;
 
@@ -163,7 +168,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 	while (valid_bytes &&
 	       !cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
 		if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-			take_kernel((const CUpti_ActivityKernel10 *)record);
+			take_kernel((const CUpti_ActivityKernel10 *)record, &run);
 		else if (record->kind == CUPTI_ACTIVITY_KIND_CONTEXT)
 			take_context((const CUpti_ActivityContext3 *)record);
 		else if (record->kind == CUPTI_ACTIVITY_KIND_DRIVER ||
@@ -173,6 +178,7 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 	if (!cupti->cuptiActivityGetNumDroppedRecords(context, stream, &nr_dropped) &&
 	    nr_dropped)
 		log__count_lost(activity_log, GPU_LOG_LOSS_CUPTI_DROPPED, nr_dropped);
+	stray__end_buffer(&run);
 	log__flush(activity_log);
 	atomic_fetch_sub(&nr_buffers_out, 1);
 	release_buffer(buffer);
@@ -187,6 +193,7 @@ CUptiResult activity__prepare(const struct cupti_table *table, struct log *log,
 	cupti = table;
 	activity_log = log;
 	has_told_devices = false;
+	atomic_store(&nr_buffers_out, 0); /* cuptiFinalize() gives none back */
 	*ret_what = "cuptiActivityRegisterTimestampCallback";
 	result = cupti->cuptiActivityRegisterTimestampCallback(monotonic_ns);
 	if (result)

@@ -32,6 +32,7 @@
 	required(cuptiUnsubscribe)				\
 	optional(cuptiActivityEnableDriverApi)			\
 	optional(cuptiActivityEnableRuntimeApi)			\
+	optional(cuptiFinalize)					\
 	optional(cuptiSubscribe_v2)				\
 	optional(cuptiGetGraphNodeId)
 /* clang-format on */

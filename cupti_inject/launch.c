@@ -37,6 +37,7 @@ static struct owner self, child;
 static atomic_int child_pid;
 
 static atomic_uint_fast64_t newest_correlation;
+static atomic_uint_fast64_t first_correlation = UINT64_MAX;
 
 /* What is switched on: enum api_kind, by domain */
 static uint8_t api_kinds[2][API_MAX_CBIDS];
@@ -47,6 +48,15 @@ uint64_t launch__widen(uint32_t correlation_id)
 								  memory_order_relaxed));
 }
 
+static void note_first(uint64_t correlation_id)
+{
+	uint64_t first = atomic_load(&first_correlation);
+
+	while (correlation_id < first &&
+	       !atomic_compare_exchange_weak(&first_correlation, &first, correlation_id))
+		;
+}
+
 uint64_t launch__note_correlation(uint32_t correlation_id)
 {
 	uint64_t newest = atomic_load_explicit(&newest_correlation, memory_order_relaxed);
@@ -55,7 +65,15 @@ uint64_t launch__note_correlation(uint32_t correlation_id)
 	/* Of two threads at once either may win: both are near enough. */
 	if (!newest || wide > newest + CORRELATION_STEP)
 		atomic_store_explicit(&newest_correlation, wide, memory_order_relaxed);
+	/* Threads note theirs a little out of order. */
+	if (wide < atomic_load_explicit(&first_correlation, memory_order_relaxed))
+		note_first(wide);
 	return wide;
+}
+
+uint64_t launch__first(void)
+{
+	return atomic_load_explicit(&first_correlation, memory_order_relaxed);
 }
 
 /* Do an owner's launches go there? Else to the marker. */
@@ -247,6 +265,7 @@ int launch__prepare(const struct config *with_config, struct log *log)
 	memset(self.has_api, 0, sizeof(self.has_api));
 	atomic_store(&self.nr_launches, 0);
 	atomic_store(&newest_correlation, 0);
+	atomic_store(&first_correlation, UINT64_MAX);
 	return open_launches(&self);
 }
 

@@ -61,6 +61,9 @@ uint64_t launch__widen(uint32_t correlation_id);
 /* The same of a launch, which others are widened by from here on. */
 uint64_t launch__note_correlation(uint32_t correlation_id);
 
+/* The lowest correlation id that was noted; UINT64_MAX if none was. */
+uint64_t launch__first(void);
+
 /* How many launches this process has made. */
 uint64_t launch__count(void);
 

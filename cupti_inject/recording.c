@@ -17,6 +17,7 @@
 #include "log.h"
 #include "marker.h"
 #include "python.h"
+#include "stray.h"
 #include "stack.h"
 #include "unwind.h"
 
@@ -31,6 +32,7 @@ static struct cupti_table cupti;
 static bool has_cupti;
 static struct log *process_log;
 static atomic_bool is_open;
+static bool has_been_open;
 static uint64_t nr_flushed; /* launches whose kernels CUPTI was asked for, at exit */
 
 static atomic_uint off; /* enum recording_switch */
@@ -164,6 +166,9 @@ int recording__open(const struct config *with_config)
 	nr_flushed = 0;
 	atomic_store(&has_failed, false);
 	atomic_store(&has_been_on, false);
+	/* What another recording has left behind */
+	stray__begin(has_been_open && !config.is_api_probed);
+	has_been_open = true;
 	atomic_store(&is_open, true);
 	jit__begin(process_log);
 	return 0;
@@ -223,6 +228,9 @@ static void switch_off(void)
 {
 	activity__disable();
 	enable_launches(false);
+	/* API calls that are recorded are noted too late to tell. */
+	if (!config.is_api_probed)
+		stray__expect();
 }
 
 static bool should_be_on(void)
@@ -276,7 +284,17 @@ bool recording__is_abandoned(void)
 	return log__is_abandoned(process_log);
 }
 
-void recording__close(void)
+static void tell_of_strays(void)
+{
+	if (stray__count())
+		log__message(
+			process_log, GPU_LOG_INFO,
+			"%llu kernels that were launched while recording was off are "
+			"left out, though CUPTI has recorded them",
+			(unsigned long long)stray__count());
+}
+
+void recording__close(bool finalizes)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
 
@@ -289,6 +307,9 @@ void recording__close(void)
 	if (atomic_load(&has_been_on))
 		activity__drain(MAX_CLOSE_WAIT_MS);
 	unsubscribe();
+	if (finalizes && cupti.cuptiFinalize)
+		cupti.cuptiFinalize();
+	tell_of_strays();
 	python__end();
 	launch__end();
 	launch__close();
@@ -314,6 +335,8 @@ void recording__end_log(void)
 			     "CUPTI's last flush: what the GPU did for them may be "
 			     "missing",
 			     (unsigned long long)(launch__count() - nr_flushed));
+	if (!fork_page__is_forked())
+		tell_of_strays();
 	python__end();
 	launch__end();
 }

@@ -49,7 +49,7 @@ static int carry_out(enum control_state state)
 	int err = 0;
 
 	if (state == CONTROL_IDLE) {
-		recording__close();
+		recording__close(control__is_own());
 		return 0;
 	}
 	/* Before it is open: it is not to be on for a moment. */
@@ -63,7 +63,7 @@ static int carry_out(enum control_state state)
 		recording__flush();
 		return 0;
 	}
-	recording__close();
+	recording__close(control__is_own());
 	return -CONTROL_TOLD;
 }
 
@@ -88,7 +88,7 @@ static bool work_once(void)
 	recording__flush();
 	if (!recording__is_abandoned() && control__has_recorder())
 		return true;
-	recording__close();
+	recording__close(control__is_own());
 	return control__is_own();
 }
 
@@ -119,7 +119,7 @@ void worker__begin(void)
 	else
 		look_at_commands();
 	if (recording__has_failed())
-		recording__close();
+		recording__close(control__is_own());
 }
 
 int worker__start(void)

@@ -35,7 +35,7 @@ steps=(
 	"truth_uprobe 60" "truth_process 60" "truth_nofp 60" "truth_fp 60"
 	"graph_truth 60" "graph_truth_stripped 60" "graph_truth_process 60"
 	"two_streams_dwarf 30" "no_root 30" "mini_llm 40" "mini_llm_tokens 60"
-	"killed 30" "killed_process 30" "mini_llm_durations 40"
+	"attach 120" "killed 30" "killed_process 30" "mini_llm_durations 40"
 	"torch_step 60" "torch_uprobe 60" "torch_trampoline 60" "torch_compile 90" "torch_graph 60"
 	"torch_loader 60" "triton 60" "jax 90" "cupy 60" "onnx 30"
 	"bench 180" "bench_torch 300"
@@ -223,6 +223,47 @@ step_killed() {
 
 step_killed_process() {
 	record_killed killed_process --stacks process
+}
+
+# record_part NAME OPTION...: of process $pid. The kernels that are there have their
+# launches; how many there must be isn't known.
+record_part() {
+	local dir=$work/attach/$1
+	mkdir -p "$dir"
+	cp "$work/attach/launched.txt" "$dir/"
+	perf_gpu record -v -o "$dir/perf.data" -p "$pid" "${@:2}"
+	perf_gpu script -q -i "$dir/perf.data" > "$dir/script.txt"
+	check_recording "attach/$1" --lost-kernels
+}
+
+# In the middle of a process's life: again and again, with others of its kernels between
+step_attach() {
+	local loaded pid i ctl ack
+	mkdir -p "$work/attach"
+	"${target_env[@]}" "$workloads/truth_shared" -n 8000 |
+		awk -F '\t' -v OFS='\t' '{ $2 = "1000000000000"; print }' > "$work/attach/launched.txt"
+	mapfile -t loaded < <(perf_gpu wait --env)
+	"${target_env[@]}" "${loaded[@]}" "$workloads/truth_shared" -n 1000000000000 > /dev/null &
+	pid=$!
+	# shellcheck disable=SC2064 # this process
+	trap "kill $pid" EXIT
+	sleep 2
+	for i in 1 2 3; do
+		record_part "uprobe$i" --stacks uprobe -- sleep 0.3
+		record_part "process$i" --stacks process -- sleep 0.3
+	done
+	rm -f "$work"/attach/{ctl,ack}
+	mkfifo "$work"/attach/{ctl,ack}
+	exec {ctl}<> "$work/attach/ctl" {ack}<> "$work/attach/ack"
+	for i in 1 2 3 4 5; do
+		echo enable >&"$ctl"
+		read -r -t 20 -u "$ack"
+		sleep 0.1
+		echo disable >&"$ctl"
+		read -r -t 20 -u "$ack"
+		sleep 0.1
+	done && echo stop >&"$ctl" &
+	record_part parts -D -1 --control "fd:$ctl,$ack"
 }
 
 # The README's figures, and what the stand-in plays from then on.

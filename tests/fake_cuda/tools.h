@@ -40,6 +40,7 @@ struct fake_knobs {
 	int driver_version;
 	bool is_instant;
 	bool allows_fork;
+	bool has_strays;
 };
 
 struct fake_thread {

@@ -123,6 +123,30 @@ expect_match "down to where threads begin" '^(start_thread|clone3?|__GI___clone3
 perf script -i second.data >script.text 2>perf.err
 expect "perf has nothing to say" "" "$(cat perf.err)"
 
+# --- what CUPTI records in between -----------------------------------------------------
+
+# With a CUPTI that goes on recording until it is finalized, and one that can't be
+for errors in "" cuptiFinalize=7; do
+	FAKE_CUDA_STRAYS=1 FAKE_CUDA_CUPTI_ERRORS=$errors serve "$PERF_GPU" wait "$server" -t 3 -b 150
+	for i in 1 2 3; do
+		tell "off 3000"
+		attach -v
+		tell "on 1000"
+		order disable
+		tell "off 3000"
+		order enable
+		tell "on 1000"
+		detach "strays${errors:+, $errors}, $i" 0
+		expect "strays${errors:+, $errors}, $i: only what was launched while it was on" "6000 on" \
+			"$(recorded | grep -v background)"
+		expect "strays${errors:+, $errors}, $i: each kernel has its launch" 0 \
+			"$("$PERF_GPU" script -F ip,sym 2>/dev/null | grep -cF '[unattributed]')"
+		expect_match "strays${errors:+, $errors}, $i: the others are told of" \
+			'[0-9]+ kernels that were launched while recording was off are left out' "$(cat err)"
+	done
+	end "strays"
+done
+
 # --- a command says how long -------------------------------------------------------------
 
 serve "$PERF_GPU" wait "$server" -b 200
@@ -132,7 +156,7 @@ expect_match "is recorded" '^[1-9][0-9]* background$' "$(recorded)"
 expect "each kernel has its launch" "" \
 	"$("$PERF_GPU" script -F ip,sym 2>/dev/null | grep -F '[unattributed]')"
 check_status "a command that isn't there" 127 "$PERF_GPU" record -o no.data -p "$pid" -- /no/such
-expect "leaves nothing" "" "$(ls | grep no.data)"
+expect "leaves nothing" "" "$(compgen -G "no.data*")"
 check_status "with a delay" 0 "$PERF_GPU" record -D 60000 -p "$pid" -- sleep 0.3
 expect "nothing is recorded before" 0 "$(launches)"
 for signal in INT TERM HUP; do
@@ -230,10 +254,10 @@ refused 1 "another copy of the library" "process $pid has another copy of the li
 	-p "$pid"
 end "another copy"
 rm -rf lib perf-gpu
-for pids in "" 0 x 1, ,1 -1 1,,2 99999999999; do
+for pids in "" 0 x "1," ,1 -1 1,,2 99999999999; do
 	check_status "-p '$pids'" 129 "$PERF_GPU" record -p "$pids"
 done
-expect "nothing is left of those" "" "$(ls | grep no.data)"
+expect "nothing is left of those" "" "$(compgen -G "no.data*")"
 
 # Of CUPTI, another profiler has the only place.
 FAKE_CUDA_SUBSCRIBER=nsys serve "$PERF_GPU" wait "$server"

@@ -39,6 +39,20 @@ void record__interrupt(CUpti_Activity *record)
 	kernel->completed = 0;
 }
 
+/* Of a launch that nobody is told of, the real one seems to give the last one's. */
+static uint32_t correlation_id_of(const struct fake_run *run)
+{
+	static _Thread_local uint32_t last;
+	const struct fake_tools *tools = driver_tools();
+
+	if (!tools->knobs->has_strays)
+		return run->correlation_id;
+	if (atomic_load(&tools->wants[CUPTI_CB_DOMAIN_DRIVER_API]
+				     [CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel]))
+		last = run->correlation_id;
+	return last;
+}
+
 void on_kernel(const struct fake_run *run)
 {
 	const struct fake_knobs *knobs = driver_tools()->knobs;
@@ -60,7 +74,7 @@ void on_kernel(const struct fake_run *run)
 		.blockZ = (int32_t)run->block[2],
 		.staticSharedMemory = (int32_t)run->static_shared_bytes,
 		.dynamicSharedMemory = (int32_t)run->dynamic_shared_bytes,
-		.correlationId = run->correlation_id,
+		.correlationId = correlation_id_of(run),
 		.gridId = run->correlation_id,
 		.name = run->name,
 		.launchType =
@@ -154,7 +168,8 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool enable)
 	atomic_store(&is_enabled[kind], enable);
 	if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
 	    kind == CUPTI_ACTIVITY_KIND_KERNEL)
-		atomic_store_explicit(&tools->wants_kernels, enable,
+		atomic_store_explicit(&tools->wants_kernels,
+				      enable || tools->knobs->has_strays,
 				      memory_order_release);
 	else if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
 		set_records(CUPTI_CB_DOMAIN_DRIVER_API, 0, FAKE_MAX_CBIDS, enable);
@@ -273,5 +288,19 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context,
 	if (!dropped)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	*dropped = buffers__take_dropped();
+	return CUPTI_SUCCESS;
+}
+
+/* Buffers that are out stay where they are. */
+CUptiResult CUPTIAPI cuptiFinalize(void)
+{
+	CUptiResult result = scripted_error(__func__);
+
+	if (result)
+		return result;
+	for (int kind = 0; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
+		atomic_store(&is_enabled[kind], false);
+	atomic_store(&driver_tools()->wants_kernels, false);
+	unsubscribe_all();
 	return CUPTI_SUCCESS;
 }

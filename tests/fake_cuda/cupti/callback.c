@@ -193,6 +193,14 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 	return CUPTI_SUCCESS;
 }
 
+void unsubscribe_all(void)
+{
+	struct CUpti_Subscriber_st *handle = atomic_load(&subscriber);
+
+	if (handle)
+		cuptiUnsubscribe(handle);
+}
+
 void on_api(struct fake_call *call, CUpti_ApiCallbackSite site, void *result)
 {
 	struct CUpti_Subscriber_st *to = atomic_load(&subscriber);

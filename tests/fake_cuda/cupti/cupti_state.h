@@ -15,6 +15,7 @@ bool has_callback(CUpti_CallbackDomain domain, uint32_t cbid);
 CUptiResult scripted_error(const char *function);
 
 /* callback.c */
+void unsubscribe_all(void);
 void on_api(struct fake_call *call, CUpti_ApiCallbackSite site, void *result);
 void on_resource(CUpti_CallbackIdResource id, const void *data);
 

@@ -107,16 +107,3 @@ CUptiResult CUPTIAPI cuptiGetLastError(void)
 {
 	return CUPTI_SUCCESS;
 }
-
-CUptiResult CUPTIAPI cuptiFinalize(void)
-{
-	struct fake_tools *tools = driver_tools();
-
-	if (!tools)
-		return CUPTI_ERROR_UNKNOWN;
-	atomic_store(&tools->wants_kernels, false);
-	for (int domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
-		for (int i = 0; i < FAKE_MAX_CBIDS; i++)
-			atomic_store(&tools->wants[domain][i], false);
-	return CUPTI_SUCCESS;
-}

@@ -43,6 +43,7 @@ void knobs__read(void)
 		(int)knob_number("FAKE_CUDA_DRIVER_VERSION", DEFAULT_DRIVER_VERSION);
 	knobs.is_instant = knob_number("FAKE_CUDA_INSTANT", 0);
 	knobs.allows_fork = knob_number("FAKE_CUDA_ALLOW_FORK", 0);
+	knobs.has_strays = knob_number("FAKE_CUDA_STRAYS", 0);
 	knobs.nr_devices = (int)knob_number("FAKE_CUDA_DEVICES", 1);
 	if (knobs.nr_devices > FAKE_MAX_DEVICES)
 		knobs.nr_devices = FAKE_MAX_DEVICES;
