@@ -79,7 +79,7 @@ expect "without complaints" "" "$(cat "$TMP/err")"
 check_status "perf script reads it" 0 perf script -i process.data
 expect "without complaints" "" "$(cat "$TMP/err")"
 check "in order" test "$(perf script -D -i process.data 2>&1 | grep -c 'out of order')" -eq 0
-expect_match "build ids are there" ' .*/libcudart.so.13$' "$(perf buildid-list -i process.data)"
+expect_match "build ids are there" ' .*/libcuda.so.1$' "$(perf buildid-list -i process.data)"
 check_status "inject reads it" 0 "$PERF_GPU" inject -i process.data -o injected.data
 expect "the sidecar has no launches" 0 "$(python3 - process.data.gpu <<'EOF'
 import struct, sys
