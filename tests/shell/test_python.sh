@@ -41,7 +41,7 @@ stacks()
 check_stacks()
 {
 	check "$1: every stack is Python's own" bash -c \
-		"python3 '$WORKLOADS_SOURCE/check_python_stacks.py' truth ${2:-} <stacks"
+		"python3 '$WORKLOADS_SOURCE/check_python_stacks.py' truth ${2:-} <stacks.txt"
 }
 
 WORKLOADS_SOURCE=$TESTS/workloads
@@ -51,24 +51,24 @@ mapfile -t found < <(interpreters)
 for entry in "${found[@]}"; do
 	version=${entry%% *} python=${entry#* }
 	record_python "$version" "$python"
-	stacks >stacks
+	stacks >stacks.txt
 	check_stacks "$version"
-	expect "$version: no frame of the loop is left" 0 "$(grep -c _PyEval_EvalFrameDefault stacks)"
-	expect_match "$version: what starts the interpreter stays" 'Py_RunMain' "$(cat stacks)"
+	expect "$version: no frame of the loop is left" 0 "$(grep -c _PyEval_EvalFrameDefault stacks.txt)"
+	expect_match "$version: what starts the interpreter stays" 'Py_RunMain' "$(cat stacks.txt)"
 	stacks --keep-interpreter-frames >kept
 	expect_match "$version: it can be kept" '_PyEval_EvalFrameDefault' "$(cat kept)"
 
 	record_python "$version -O" "$python" -- -O
-	stacks >stacks
+	stacks >stacks.txt
 	check_stacks "$version -O"
 	if [ "${version#3.}" -ge 12 ]; then
 		record_python "$version by trampolines" "$python" --python=trampoline
-		stacks >stacks
+		stacks >stacks.txt
 		check_stacks "$version by trampolines" --no-lines
 		expect "$version by trampolines: no frame of the loop is left" 0 \
-			"$(grep -c _PyEval_EvalFrameDefault stacks)"
+			"$(grep -c _PyEval_EvalFrameDefault stacks.txt)"
 		record_python "$version by both" "$python" -- -X perf
-		stacks >stacks
+		stacks >stacks.txt
 		check_stacks "$version by both"
 	fi
 done

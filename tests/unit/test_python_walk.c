@@ -334,6 +334,7 @@ TEST(code_that_is_made_where_other_code_was_is_another)
 
 TEST(another_recording_has_other_ids)
 {
+	static struct log *first_log; /* nobody frees a log: it isn't forgotten */
 	struct python_frames frames;
 	struct image image;
 	uintptr_t thread;
@@ -346,7 +347,9 @@ TEST(another_recording_has_other_ids)
 	walk(&image, thread, &frames);
 	before = frames.frames[0];
 	CHECK_EQ(before, wanted("f", 1));
+	first_log = code_log;
 	CHECK_EQ(log__open(spool, 2, false, &code_log), 0);
+	CHECK(code_log != first_log);
 	python_code__begin(code_log);
 	walk(&image, thread, &frames);
 	CHECK(frames.frames[0] != before);
@@ -480,7 +483,8 @@ static void spoil(struct image *image, const uintptr_t *good, size_t nr_good)
 	for (int i = 0; i < 40; i++) {
 		size_t at = (size_t)random() % (image->nr_used - 8);
 
-		if (at / PAGE_BYTES == 1 || (at + 7) / PAGE_BYTES == 1) /* can't be written */
+		/* Can't be written */
+		if (at / PAGE_BYTES == 1 || (at + 7) / PAGE_BYTES == 1)
 			continue;
 		put64((uintptr_t)image->memory + (random() % 4 ? at & ~7ull : at),
 		      any_word(image, good, nr_good));
