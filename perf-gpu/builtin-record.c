@@ -232,6 +232,9 @@ static int check_probe(const struct record_options *opts)
 	if (opts->probe == LAUNCH_PROBE_NONE && call_graph != CALL_GRAPH_DEFAULT)
 		return usage__error(&usage, "--probe none takes no --call-graph: stacks "
 					    "are the other recorder's");
+	if (opts->probe == LAUNCH_PROBE_NONE && opts->stacks == STACKS_UPROBE)
+		return usage__error(&usage, "--probe none takes no --stacks: they are "
+					    "the other recorder's");
 	return 0;
 }
 
@@ -289,6 +292,20 @@ static const char **full_cmdline(int argc, const char **argv)
 	return cmdline;
 }
 
+/* What the library doesn't walk has no functions of Python's but by trampolines. */
+static int settle_python(struct record_options *opts)
+{
+	bool is_walked = opts->probe == LAUNCH_PROBE_MARKER &&
+			 opts->stack.call_graph == CALL_GRAPH_UNWIND;
+
+	if (opts->stack.python == PYTHON_WALK && !is_walked)
+		return usage__error(&usage, "--python walk needs --call-graph unwind and "
+					    "--probe marker; trampoline doesn't");
+	if (opts->stack.python == PYTHON_DEFAULT)
+		opts->stack.python = is_walked ? PYTHON_WALK : PYTHON_OFF;
+	return 0;
+}
+
 int cmd_record(int argc, const char **argv)
 {
 	struct record_options opts = {
@@ -306,6 +323,8 @@ int cmd_record(int argc, const char **argv)
 			return status;
 	}
 	status = settle_stacks(&opts);
+	if (!status)
+		status = settle_python(&opts);
 	if (status)
 		return status;
 	status = check_target(&opts, optind < argc);

@@ -25,6 +25,7 @@ enum launch_probe {
 
 /* How Python's functions get into the stacks of CALL_GRAPH_UNWIND */
 enum python_frames {
+	PYTHON_DEFAULT, /* the next, where the library walks stacks */
 	PYTHON_WALK, /* the injected library walks the interpreter's frames */
 	PYTHON_TRAMPOLINE, /* CPython makes a piece of native code for each function */
 	PYTHON_OFF,

@@ -61,42 +61,60 @@ int parse__max_stack(const char *text, unsigned int *ret)
 	return 0;
 }
 
+/* Which of the words is it? -EINVAL if none. */
+static int find_word(const char *text, const char *const *words, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (words[i] && !strcmp(text, words[i]))
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
+#define FIND_WORD(text, words) find_word(text, words, sizeof(words) / sizeof(*(words)))
+
 int parse__python(const char *text, enum python_frames *ret)
 {
-	if (!strcmp(text, "walk"))
-		*ret = PYTHON_WALK;
-	else if (!strcmp(text, "trampoline"))
-		*ret = PYTHON_TRAMPOLINE;
-	else if (!strcmp(text, "off"))
-		*ret = PYTHON_OFF;
-	else
-		return -EINVAL;
+	static const char *const words[] = {
+		[PYTHON_WALK] = "walk",
+		[PYTHON_TRAMPOLINE] = "trampoline",
+		[PYTHON_OFF] = "off",
+	};
+	int found = FIND_WORD(text, words);
+
+	if (found < 0)
+		return found;
+	*ret = (enum python_frames)found;
 	return 0;
 }
 
 int parse__probe(const char *text, enum launch_probe *ret)
 {
-	if (!strcmp(text, "marker"))
-		*ret = LAUNCH_PROBE_MARKER;
-	else if (!strcmp(text, "api"))
-		*ret = LAUNCH_PROBE_API;
-	else if (!strcmp(text, "none"))
-		*ret = LAUNCH_PROBE_NONE;
-	else
-		return -EINVAL;
+	static const char *const words[] = {
+		[LAUNCH_PROBE_MARKER] = "marker",
+		[LAUNCH_PROBE_API] = "api",
+		[LAUNCH_PROBE_NONE] = "none",
+	};
+	int found = FIND_WORD(text, words);
+
+	if (found < 0)
+		return found;
+	*ret = (enum launch_probe)found;
 	return 0;
 }
 
 int parse__stacks(const char *text, enum stacks *ret)
 {
-	if (!strcmp(text, "auto"))
-		*ret = STACKS_AUTO;
-	else if (!strcmp(text, "uprobe"))
-		*ret = STACKS_UPROBE;
-	else if (!strcmp(text, "process"))
-		*ret = STACKS_PROCESS;
-	else
-		return -EINVAL;
+	static const char *const words[] = {
+		[STACKS_AUTO] = "auto",
+		[STACKS_UPROBE] = "uprobe",
+		[STACKS_PROCESS] = "process",
+	};
+	int found = FIND_WORD(text, words);
+
+	if (found < 0)
+		return found;
+	*ret = (enum stacks)found;
 	return 0;
 }
 

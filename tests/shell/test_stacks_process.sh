@@ -151,6 +151,11 @@ for mode in fp dwarf; do
 		--call-graph $mode true
 done
 check_status "--stacks process --probe api" 129 "$PERF_GPU" record --stacks process --probe api true
+check_status "--stacks uprobe --probe none" 129 "$PERF_GPU" record --stacks uprobe --probe none true
+for options in "--call-graph fp" "--call-graph dwarf" "--probe api"; do
+	# shellcheck disable=SC2086 # two words
+	check_status "--python walk $options" 129 "$PERF_GPU" record --python walk $options true
+done
 check_status "--stacks anything" 129 "$PERF_GPU" record --stacks anything true
 expect "nothing is recorded" "" "$(find . -maxdepth 1 -name 'perf.data*')"
 
