@@ -4,12 +4,12 @@
 # activity records alone and Nsight Systems (if nsys is on PATH). See torch_cost.py.
 #
 # usage: tests/bench/torch.sh [PAIRS [PROCESSES]]
-#   PAIRS      blocks of steps recorded and not recorded in a process (40)
-#   PROCESSES  per variant (3)
+#   PAIRS      blocks of steps recorded and not recorded in a process (15)
+#   PROCESSES  per variant (2)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-pairs=${1:-40}
-processes=${2:-3}
+pairs=${1:-15}
+processes=${2:-2}
 # shellcheck source=tests/bench/lib.sh
 . tests/bench/lib.sh
 
