@@ -121,6 +121,13 @@ struct perfdata_build_id {
 
 _Static_assert(sizeof(struct perfdata_build_id) == 36, "on disk");
 
+/* PERF_RECORD_LOST: records that found no room in the kernel's ring */
+struct perfdata_lost {
+	struct perf_event_header header;
+	uint64_t id; /* of the event */
+	uint64_t nr_lost;
+};
+
 /* The kernel's PERF_RECORD_MMAP2 (linux/perf_event.h), up to its sample_id */
 struct perfdata_mmap2 {
 	struct perf_event_header header;

@@ -16,16 +16,16 @@
 #define PROBE_ADDRESS "__probe_ip"
 
 /*
- * An event whose first hits are of no known function isn't one: their mapping may stand
- * behind them in the file, which isn't in order, but not behind so many.
+ * An event with so many hits of no known function isn't one. The file isn't in order: on
+ * a busy machine, a mapping stands behind thousands of hits. So it is gone through
+ * twice, and only the second time, with all mappings known, is a "no" believed.
  */
 #define MAX_LOOKS 1000
 
 struct search {
 	struct perfdata_reader *reader;
 	const struct tracepoint **probes; /* by event; NULL: no uprobe */
-	unsigned int *nr_looks; /* that are left, by event; 0: it is decided */
-	size_t nr_undecided;
+	unsigned int *nr_looks; /* that are left, by event; 0: no more in this pass */
 	struct machine *machine;
 	bool *is_launch;
 };
@@ -61,11 +61,21 @@ static void search__begin(struct search *search, const struct tracepoints *trace
 			continue;
 		search->probes[i] = probe;
 		search->is_launch[i] = has_known_name(probe);
-		if (search->is_launch[i])
-			continue;
-		search->nr_looks[i] = MAX_LOOKS;
-		search->nr_undecided++;
 	}
+}
+
+/* Look at all that aren't known yet. Return: how many these are. */
+static size_t search__begin_pass(struct search *search)
+{
+	size_t nr_undecided = 0;
+
+	for (size_t i = 0; i < perfdata_reader__nr_events(search->reader); i++) {
+		bool is_undecided = search->probes[i] && !search->is_launch[i];
+
+		search->nr_looks[i] = is_undecided ? MAX_LOOKS : 0;
+		nr_undecided += is_undecided;
+	}
+	return nr_undecided;
 }
 
 /* Is it code of CUDA's that launches? */
@@ -98,20 +108,19 @@ static void search__look(struct search *search, const struct perf_event_header *
 		is_launch_address(search->machine, sample.pid, address);
 	if (search->is_launch[event])
 		search->nr_looks[event] = 1;
-	search->nr_undecided -= !--search->nr_looks[event];
+	search->nr_looks[event]--;
 }
 
-/* As they stand in the file, until all is decided. */
-static int search__read(struct search *search)
+/* The records, as they stand in the file. */
+static int search__read(struct search *search, bool takes_maps)
 {
 	const struct perf_event_header *record;
 	uint64_t cursor = 0;
 
-	while (search->nr_undecided &&
-	       perfdata_reader__next(search->reader, &cursor, &record) > 0) {
+	while (perfdata_reader__next(search->reader, &cursor, &record) > 0) {
 		if (record->type == PERF_RECORD_SAMPLE)
 			search__look(search, record);
-		else if (record->type < PERFDATA_RECORD_USER_START &&
+		else if (takes_maps && record->type < PERFDATA_RECORD_USER_START &&
 			 machine__process(search->machine, record) == -ENOMEM)
 			return -ENOMEM;
 	}
@@ -124,14 +133,17 @@ static int search__run(struct search *search, const struct tracepoints *tracepoi
 	int err;
 
 	search__begin(search, tracepoints);
-	if (!search->nr_undecided)
+	if (!search__begin_pass(search))
 		return 0;
 	err = machine__new(symfs, &search->machine);
 	if (!err)
 		err = recorded_files__tell(search->reader, search->machine);
 	if (err == -ENOMEM)
 		return err;
-	return search__read(search);
+	err = search__read(search, true);
+	if (err || !search__begin_pass(search))
+		return err;
+	return search__read(search, false);
 }
 
 int probe_events__find(struct perfdata_reader *reader, const char *symfs, bool *ret)

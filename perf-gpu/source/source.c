@@ -164,6 +164,16 @@ static int source__note_sample(struct source *source,
 	return 1;
 }
 
+/* What a ring of perf record's own had no room for; perf-gpu record counts otherwise. */
+static void source__count_lost(struct source *source,
+			       const struct perf_event_header *record)
+{
+	const struct perfdata_lost *lost = (const void *)record;
+
+	if (record->size >= sizeof(*lost))
+		sum__add(&source->stats.nr_lost_launches, lost->nr_lost);
+}
+
 /* The same for the kernel's other records; those of user space have no time. */
 static int source__note_record(struct source *source,
 			       const struct perf_event_header *record,
@@ -175,6 +185,8 @@ static int source__note_record(struct source *source,
 
 	if (record->type >= PERFDATA_RECORD_USER_START)
 		return 0;
+	if (record->type == PERF_RECORD_LOST)
+		source__count_lost(source, record);
 	if (event < 0)
 		event = 0;
 	err = perfdata_sample__parse_id(
@@ -522,7 +534,7 @@ static void source__add_losses(struct source *source)
 	const struct sidecar *sidecar = source->sidecar;
 	struct source_stats *stats = &source->stats;
 
-	stats->nr_lost_launches = sidecar->recorder.nr_lost_ring;
+	sum__add(&stats->nr_lost_launches, sidecar->recorder.nr_lost_ring);
 	for (size_t i = 0; i < sidecar->nr_logs; i++) {
 		const struct sidecar_log *log = &sidecar->logs[i];
 

@@ -67,7 +67,7 @@ joined()
 
 if has nvcc; then
 	program=$WORKLOADS/truth_shared
-	check "perf's names: are recorded" record "$group:*" -k CLOCK_MONOTONIC -g -- \
+	check "perf's names: are recorded" record "$group:*" -k CLOCK_MONOTONIC -g -m 16M -- \
 		"$program" -n 2000 -o launched.txt
 	expect_match "perf's names: record says that it wrote the sidecar" \
 		'GPU records of 1 process in perf\.data\.gpu' "$(cat record.err)"
@@ -78,8 +78,14 @@ if has nvcc; then
 	joined "copied stacks"
 	expect_match "copied stacks: reach the beginning" '(_start|clone3)\+' "$("$PERF_GPU" script 2>/dev/null)"
 
+	# Rings of one page, of which perf itself tells what it lost
+	record "$group:*" -k CLOCK_MONOTONIC --call-graph dwarf,16384 -m 1 -- \
+		"$program" -n 20000 -o launched.txt
+	"$PERF_GPU" script 2>script.err >script.txt
+	expect_match "lost hits: are told of" '[1-9][0-9,]* launches were lost while recording' "$(cat script.err)"
+
 	# Another group's name, with events in it that are none: known by the functions.
-	check "other names: are recorded" record "$own_group:*" -k CLOCK_MONOTONIC -g -- \
+	check "other names: are recorded" record "$own_group:*" -k CLOCK_MONOTONIC -g -m 16M -- \
 		"$program" -n 2000 -o launched.txt
 	joined "other names"
 
