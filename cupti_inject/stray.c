@@ -77,8 +77,12 @@ static bool is_stray(struct stray_run *run, const struct gpu_log_shape *shape,
 bool stray__is(struct stray_run *run, const struct gpu_log_shape *shape,
 	       uint64_t correlation_id, uint64_t first_id)
 {
-	bool is = is_stray(run, shape, correlation_id);
+	bool is;
 
+	/* What a condition in a graph has started has no id: that tells nothing. */
+	if (!correlation_id)
+		return false;
+	is = is_stray(run, shape, correlation_id);
 	if (!atomic_load_explicit(&are_expected, memory_order_relaxed))
 		return false;
 	is |= correlation_id < first_id;

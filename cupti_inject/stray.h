@@ -41,7 +41,7 @@ void stray__expect(void);
 /**
  * stray__is - is the next kernel of a buffer one?
  * @shape:          of the kernel: its device and graph are looked at
- * @correlation_id: of the kernel
+ * @correlation_id: of the kernel; 0: it has none, and is not one
  * @first_id:       of the recording's launches
  */
 bool stray__is(struct stray_run *run, const struct gpu_log_shape *shape,

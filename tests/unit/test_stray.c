@@ -42,6 +42,20 @@ TEST(what_was_launched_before_is_one)
 	CHECK_EQ(stray__count(), 0);
 }
 
+TEST(what_has_no_id_is_none)
+{
+	struct stray_run run = {};
+
+	stray__begin(true);
+	CHECK(!take(&run, 0, 7, 1, 0));
+	CHECK(!take(&run, 0, 7, 2, 0));
+	CHECK(!KERNEL(&run, 0));
+	CHECK(!KERNEL(&run, 100));
+	CHECK(!KERNEL(&run, 0));
+	CHECK(KERNEL(&run, 100));
+	CHECK_EQ(stray__count(), 1);
+}
+
 TEST(a_launch_has_one_kernel)
 {
 	struct stray_run run = {};
