@@ -140,15 +140,14 @@ static void update_maps(struct launch_log *log, uint64_t now_ns)
 {
 	int err;
 
-	if ((log->has_failed || log->nr_vain_updates >= MAX_VAIN_UPDATES) &&
-	    now_ns - log->updated_ns < VAIN_UPDATE_PERIOD_NS)
+	if (log->has_failed && now_ns - log->updated_ns < VAIN_UPDATE_PERIOD_NS)
 		return;
 	log->updated_ns = now_ns;
 	err = maps__update(log->maps, append_map, log);
 	if (err && !log->has_failed)
 		log__message(log->log, GPU_LOG_WARNING,
-			     "can't read /proc/self/maps: %s: what was loaded since has "
-			     "no names",
+			     "can't tell what /proc/self/maps has: %s: what was loaded "
+			     "since has no names",
 			     strerror(-err));
 	log->has_failed = err;
 }
@@ -171,7 +170,8 @@ static void map_frames(struct launch_log *log, const struct launch_stack *stack,
 {
 	uint64_t address = find_unmapped(log, stack);
 
-	if (!address)
+	if (!address || (log->nr_vain_updates >= MAX_VAIN_UPDATES &&
+			 now_ns - log->updated_ns < VAIN_UPDATE_PERIOD_NS))
 		return;
 	update_maps(log, now_ns);
 	if (!maps__has(log->maps, address))
