@@ -4,7 +4,8 @@
  * recorded process, one sample into the ring of the CPU it ran on.
  *
  * A probe is on a file, so on every process that maps it. Which of them are recorded is
- * known here: the recorder's own children, and theirs from the moment of their fork.
+ * known here: the recorder's own children, and theirs from the moment of their fork; or
+ * those that the recorder names.
  *
  * What can't be emitted is counted here, and only here: the kernel's LOST records tell
  * of the same losses again, or of none.
@@ -29,6 +30,11 @@ struct task_struct {
 
 /* Set by the loader: whose children are recorded, as itself sees its pid */
 const volatile __u32 recorder_pid;
+/* Set by the loader: the recorder names each process, and children aren't recorded */
+const volatile __u8 is_by_name;
+
+/* Written by the loader at any time: nothing is recorded for now */
+__u8 is_off;
 
 /* Read by the loader */
 __u64 nr_lost_ring; /* samples that found no room */
@@ -60,7 +66,7 @@ int BPF_PROG(note_fork, struct task_struct *parent, struct task_struct *child)
 	__u32 pid = child->tgid;
 	__u8 value = 1;
 
-	if (child->pid != child->tgid) /* a thread */
+	if (is_by_name || child->pid != child->tgid) /* a thread */
 		return 0;
 	/* The parent is who is running. */
 	if (current_pid_tgid() >> 32 != recorder_pid && !is_recorded(parent->tgid))
@@ -77,6 +83,17 @@ int BPF_PROG(note_free, struct task_struct *task)
 	__u32 pid = task->tgid;
 
 	if (task->pid == task->tgid)
+		bpf_map_delete_elem(&recorded, &pid);
+	return 0;
+}
+
+/* Another program: it names itself, if it has to. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(note_exec, struct task_struct *task)
+{
+	__u32 pid = task->tgid;
+
+	if (is_by_name)
 		bpf_map_delete_elem(&recorded, &pid);
 	return 0;
 }
@@ -102,7 +119,7 @@ int api_call(struct pt_regs *ctx)
 {
 	struct api_hit hit;
 
-	if (!is_recorded(bpf_get_current_pid_tgid() >> 32))
+	if (is_off || !is_recorded(bpf_get_current_pid_tgid() >> 32))
 		return 0;
 	hit.caller = caller_of(ctx);
 	if (bpf_perf_event_output(ctx, &sample_rings, BPF_F_CURRENT_CPU, &hit,

@@ -68,6 +68,8 @@ static __always_inline void fill(struct pt_regs *ctx, struct launch_event *event
 	event->correlation_id = PT_REGS_PARM3(ctx);
 	event->api = PT_REGS_PARM4(ctx);
 	event->pad = 0;
+	if (event->api == LAUNCH_API_TAKEN)
+		event->correlation_id = bpf_get_current_pid_tgid() >> 32;
 }
 
 static __always_inline void count_lost(struct pt_regs *ctx)
@@ -97,10 +99,14 @@ int launch_sample(struct pt_regs *ctx)
  * Wake the reader once, when its ring fills up to the mark. A wake-up at every
  * record would cost more than all the rest; the reader looks by itself, too.
  */
-static __always_inline __u64 wakeup_flag(void *ring, __u64 record_bytes)
+static __always_inline __u64 wakeup_flag(struct pt_regs *ctx, void *ring,
+					 __u64 record_bytes)
 {
 	__u64 bytes = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 
+	/* The process waits. */
+	if ((__u32)PT_REGS_PARM4(ctx) == LAUNCH_API_TAKEN)
+		return BPF_RB_FORCE_WAKEUP;
 	if (bytes >= wakeup_bytes && bytes < wakeup_bytes + record_bytes)
 		return BPF_RB_FORCE_WAKEUP;
 	return BPF_RB_NO_WAKEUP;
@@ -135,7 +141,7 @@ static __always_inline int emit_frames(struct pt_regs *ctx, void *ring, __u64 nr
 		bytes = 0;
 	}
 	out->nr_frames = bytes / sizeof(__u64);
-	bpf_ringbuf_submit(out, wakeup_flag(ring, record_bytes));
+	bpf_ringbuf_submit(out, wakeup_flag(ctx, ring, record_bytes));
 	return 0;
 }
 

@@ -32,6 +32,16 @@
 /* gpu_log.h's GPU_LOG_API_GRAPH_NODE: not a launch, but a node of a CUDA graph */
 #define LAUNCH_API_GRAPH_NODE 0x80000000u
 
+/*
+ * gpu_log.h's GPU_LOG_API_TAKEN: not a launch, but a process that can't tell of any. In the
+ * marker's ring alone, where BPF gives it its pid in the initial namespace, in the place of a
+ * correlation id.
+ */
+#define LAUNCH_API_TAKEN 0x40000000u
+
+/* gpu_log.h's GPU_LOG_API_EARLIER: in perf.data alone, a launch of before the file */
+#define LAUNCH_API_EARLIER 0x20000000u
+
 struct launch_event {
 	/*
 	 * gpu_log_block.log_id of the process. 0 in the marker's ring, which doesn't get

@@ -7,12 +7,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
-#include "api_records.h"
+#include "cupti_clock.h"
 #include "device.h"
+#include "fault.h"
 #include "launch.h"
 #include "marker.h"
+#include "record_layout.h"
+#include "records.h"
 #include "stray.h"
 
 /*
@@ -21,8 +25,14 @@
  */
 #define BUFFER_BYTES (512u << 10)
 #define BUFFER_ALIGN 64
-/* Kept for the next request: a fresh one costs 128 page faults. */
-#define MAX_SPARE_BUFFERS 16
+/*
+ * Kept for the next request: a fresh one costs a page fault for each page that is used. A
+ * flush gives back one for each thread.
+ *
+ * Mapped, not allocated: what one thread has allocated and another frees is scattered over
+ * malloc's arenas (of 64 threads that launch 50,000 kernels a second, 240 MB in a minute).
+ */
+#define MAX_SPARE_BUFFERS 64
 
 /* How often kernels that still ran are looked after */
 #define DRAIN_STEP_MS 10
@@ -43,15 +53,8 @@ static unsigned char last_buffer[64 << 10] __attribute__((aligned(BUFFER_ALIGN))
 static atomic_flag last_buffer_taken = ATOMIC_FLAG_INIT;
 
 static atomic_int nr_buffers_out; /* that CUPTI has */
-static bool has_told_devices;
-
-static uint64_t CUPTIAPI monotonic_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
+static bool has_told_versions, has_told_devices;
+static atomic_bool has_told_layout; /* that it isn't known */
 
 static struct spare_buffer *take_spare_buffer(void)
 {
@@ -70,6 +73,14 @@ static struct spare_buffer *take_spare_buffer(void)
 	return spare;
 }
 
+static uint8_t *map_buffer(void)
+{
+	void *buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return buffer == MAP_FAILED ? NULL : buffer;
+}
+
 static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
 					 size_t *max_nr_records)
 {
@@ -79,7 +90,7 @@ static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size,
 	*size = BUFFER_BYTES;
 	*buffer = (uint8_t *)take_spare_buffer();
 	if (!*buffer)
-		*buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
+		*buffer = map_buffer();
 	if (!*buffer && !atomic_flag_test_and_set(&last_buffer_taken)) {
 		*buffer = last_buffer;
 		*size = sizeof(last_buffer);
@@ -107,49 +118,20 @@ static void release_buffer(uint8_t *buffer)
 		spare = NULL;
 	}
 	pthread_mutex_unlock(&spare_mutex);
-	free(spare);
+	if (spare)
+		munmap(spare, BUFFER_BYTES);
 }
 
-/*
- * The members that are read stand at the same place in every version of the
- * record since CUpti_ActivityKernel6.
- */
-static void take_kernel(const CUpti_ActivityKernel10 *kernel, struct stray_run *run)
+static void tell_of_layout(void)
 {
-	uint64_t correlation_id = launch__widen(kernel->correlationId);
-	struct gpu_log_shape shape = {
-		.device = kernel->deviceId,
-		.context = kernel->contextId,
-		.stream = kernel->streamId,
-		.grid = {(uint32_t)kernel->gridX, (uint32_t)kernel->gridY,
-			 (uint32_t)kernel->gridZ},
-		.block = {(uint32_t)kernel->blockX, (uint32_t)kernel->blockY,
-			  (uint32_t)kernel->blockZ},
-		.registers_per_thread = kernel->registersPerThread,
-		.static_shared_bytes = (uint32_t)kernel->staticSharedMemory,
-		.dynamic_shared_bytes = (uint32_t)kernel->dynamicSharedMemory,
-		.graph = kernel->graphId,
-		.graph_node = kernel->graphNodeId,
-	};
-
-	if (stray__is(run, &shape, correlation_id, launch__first()))
-		return;
-	/* A forced flush hands out running kernels, and never again. */
-	if (kernel->start && !kernel->end)
-		log__count_lost(activity_log, GPU_LOG_LOSS_UNFINISHED, 1);
-	log__kernel(activity_log, kernel->name ? kernel->name : "", &shape,
-		    correlation_id, kernel->start, kernel->end);
-}
-
-static void take_context(const CUpti_ActivityContext3 *context)
-{
-	struct gpu_log_context record = {
-		.context = context->contextId,
-		.device = context->deviceId,
-		.null_stream = context->nullStreamId,
-	};
-
-	log__context(activity_log, &record);
+	if (!atomic_exchange(&has_told_layout, true))
+		log__message(
+			activity_log, GPU_LOG_WARNING,
+			"%s (API version %u) is newer than this perf-gpu, and has "
+			"records "
+			"that aren't laid out as before: these are left out; a newer "
+			"perf-gpu, or an older CUPTI in PERF_GPU_CUPTI, can record them",
+			cupti->path, cupti->version);
 }
 
 static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
@@ -164,17 +146,11 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream,
 	/* What a forked child has of its parent's buffers is the parent's to write. */
 	if (fork_page__is_forked())
 		return;
-	launch__flush();
+	cupti_clock__measure();
 	while (valid_bytes &&
-	       !cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
-		if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-			take_kernel((const CUpti_ActivityKernel10 *)record, &run);
-		else if (record->kind == CUPTI_ACTIVITY_KIND_CONTEXT)
-			take_context((const CUpti_ActivityContext3 *)record);
-		else if (record->kind == CUPTI_ACTIVITY_KIND_DRIVER ||
-			 record->kind == CUPTI_ACTIVITY_KIND_RUNTIME)
-			api_records__take((const CUpti_ActivityAPI *)record);
-	}
+	       !cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record))
+		if (!records__take(activity_log, record, cupti->version, &run))
+			tell_of_layout();
 	if (!cupti->cuptiActivityGetNumDroppedRecords(context, stream, &nr_dropped) &&
 	    nr_dropped)
 		log__count_lost(activity_log, GPU_LOG_LOSS_CUPTI_DROPPED, nr_dropped);
@@ -192,10 +168,10 @@ CUptiResult activity__prepare(const struct cupti_table *table, struct log *log,
 
 	cupti = table;
 	activity_log = log;
-	has_told_devices = false;
-	atomic_store(&nr_buffers_out, 0); /* cuptiFinalize() gives none back */
-	*ret_what = "cuptiActivityRegisterTimestampCallback";
-	result = cupti->cuptiActivityRegisterTimestampCallback(monotonic_ns);
+	has_told_versions = has_told_devices = false;
+	atomic_store(&has_told_layout, false);
+	atomic_store(&nr_buffers_out, 0);
+	result = cupti_clock__begin(cupti, ret_what);
 	if (result)
 		return result;
 	*ret_what = "cuptiSetThreadIdType";
@@ -207,28 +183,124 @@ CUptiResult activity__prepare(const struct cupti_table *table, struct log *log,
 						     on_buffer_completed);
 }
 
-CUptiResult activity__enable(void)
+/* What CUPTI has to record for a kind; a kind may have several. */
+static const struct {
+	enum gpu_log_kind kind;
+	CUpti_ActivityKind activity;
+} activities[] = {
+	{GPU_LOG_KIND_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+	{GPU_LOG_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY},
+	{GPU_LOG_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2},
+	{GPU_LOG_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET},
+	{GPU_LOG_KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
+	{GPU_LOG_KIND_MEMORY, CUPTI_ACTIVITY_KIND_MEMORY2},
+};
+#define NR_ACTIVITIES (sizeof(activities) / sizeof(*activities))
+
+static bool is_enabled[NR_ACTIVITIES];
+
+/* That of unified memory, which can't be switched on within cuInit() */
+enum fault_state { FAULT_OFF, FAULT_WANTED, FAULT_SWITCHES, FAULT_ON };
+static atomic_int fault = FAULT_OFF;
+
+static bool enable_activity(size_t i, struct activity_refusal *refusal)
 {
+	const uint32_t kind = GPU_LOG_KIND_BIT(activities[i].kind);
 	CUptiResult result;
 
-	result = cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-	/* Facts about contexts are welcome, kernels are what it is for. */
+	if (!record_layout__find(activities[i].activity, cupti->version)) {
+		refusal->unknown_kinds |= kind;
+		return false;
+	}
+	result = cupti->cuptiActivityEnable(activities[i].activity);
+	is_enabled[i] = !result;
 	if (!result)
-		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT);
-	return result;
+		return true;
+	if (!refusal->kinds)
+		refusal->result = result;
+	refusal->kinds |= kind;
+	return false;
 }
 
-CUptiResult activity__disable(void)
+uint32_t activity__enable(uint32_t kinds, struct activity_refusal *ret_refusal)
 {
-	return cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	struct activity_refusal refusal = {};
+	uint32_t enabled = 0;
+
+	for (size_t i = 0; i < NR_ACTIVITIES; i++)
+		if (kinds & GPU_LOG_KIND_BIT(activities[i].kind) &&
+		    enable_activity(i, &refusal))
+			enabled |= GPU_LOG_KIND_BIT(activities[i].kind);
+	if (kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT)) {
+		atomic_store(&fault, FAULT_WANTED);
+		activity__enable_late(false, NULL);
+		enabled |= GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT);
+	}
+	/* Facts about contexts are welcome, but not what it is for. */
+	if (enabled)
+		cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	*ret_refusal = refusal;
+	return enabled;
+}
+
+static CUptiResult enable_fault(void)
+{
+	CUptiResult result = fault__configure(cupti);
+
+	if (result)
+		return result;
+	return cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
+bool activity__awaits_driver(void)
+{
+	return atomic_load(&fault) == FAULT_WANTED;
+}
+
+void activity__enable_late(bool is_last, struct activity_refusal *ret_refusal)
+{
+	struct activity_refusal refusal = {};
+	int wanted = FAULT_WANTED, switches = FAULT_SWITCHES, state;
+	bool is_too_early;
+
+	if (atomic_load_explicit(&fault, memory_order_relaxed) != FAULT_WANTED ||
+	    !atomic_compare_exchange_strong(&fault, &wanted, FAULT_SWITCHES))
+		goto out;
+	refusal.result = enable_fault();
+	is_too_early = !ret_refusal ||
+		       (!is_last && refusal.result == CUPTI_ERROR_NOT_INITIALIZED);
+	if (refusal.result && !is_too_early)
+		refusal.kinds = GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT);
+	state = !refusal.result ? FAULT_ON : is_too_early ? FAULT_WANTED : FAULT_OFF;
+	/* Unless it was disabled meanwhile */
+	if (!atomic_compare_exchange_strong(&fault, &switches, state) &&
+	    state == FAULT_ON)
+		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+out:
+	if (ret_refusal)
+		*ret_refusal = refusal;
+}
+
+void activity__disable(void)
+{
+	for (size_t i = 0; i < NR_ACTIVITIES; i++)
+		if (is_enabled[i])
+			cupti->cuptiActivityDisable(activities[i].activity);
+	memset(is_enabled, 0, sizeof(is_enabled));
+	/* Those that are there then, CUPTI tells of when it is enabled again. */
+	cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	if (atomic_exchange(&fault, FAULT_OFF) == FAULT_ON)
+		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 }
 
 void activity__flush(void)
 {
-	if (!has_told_devices) {
-		device__tell(activity_log, cupti->version);
-		has_told_devices = true;
+	if (!has_told_versions) {
+		device__tell_versions(activity_log, cupti->version);
+		has_told_versions = true;
 	}
+	if (!has_told_devices)
+		has_told_devices = device__tell_all(activity_log);
 	cupti->cuptiActivityFlushAll(0);
 	launch__flush();
 	log__flush(activity_log);

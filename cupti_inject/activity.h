@@ -23,20 +23,45 @@
 CUptiResult activity__prepare(const struct cupti_table *cupti, struct log *log,
 			      const char **ret_what);
 
-/*
- * Start and stop the records of kernels. Return: CUPTI's result; after a failed
- * start nothing is recorded.
+/* What activity__enable() could not do: GPU_LOG_KIND_BIT()s */
+struct activity_refusal {
+	uint32_t kinds; /* that CUPTI refuses to record */
+	CUptiResult result; /* for the first of them */
+	uint32_t unknown_kinds; /* that this CUPTI is too old for */
+};
+
+/**
+ * activity__enable - start recording what the GPU does
+ * @kinds:       GPU_LOG_KIND_BIT()s; those that are no activity of CUPTI's are passed over
+ * @ret_refusal: no kinds if all are recorded
+ *
+ * FAULT is never refused here: see activity__enable_late().
+ *
+ * Return: GPU_LOG_KIND_BIT()s of those that are recorded from here on.
  */
-CUptiResult activity__enable(void);
-CUptiResult activity__disable(void);
+uint32_t activity__enable(uint32_t kinds, struct activity_refusal *ret_refusal);
+
+/**
+ * activity__enable_late - start what couldn't be started within cuInit()
+ * @is_last:     there is no other try: that the driver isn't initialized is a refusal, too
+ * @ret_refusal: NULL: there will be another try, whatever CUPTI says
+ *
+ * From any thread.
+ */
+void activity__enable_late(bool is_last, struct activity_refusal *ret_refusal);
+
+/* Is there something that activity__enable_late() has to start yet? Any thread. */
+bool activity__awaits_driver(void);
+
+/* Stop what was started. */
+void activity__disable(void);
 
 /* Write what has ended by now. In one thread at a time. */
 void activity__flush(void);
 
 /**
  * activity__drain - take out everything, once it is disabled
- * @limit_ms: how long to wait for kernels that still run. One that runs on after that is
- *            lost, and counted.
+ * @limit_ms: how long to wait for what still runs. What runs on after that is lost, and counted.
  */
 void activity__drain(unsigned int limit_ms);
 

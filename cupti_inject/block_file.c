@@ -4,21 +4,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "log_client.h"
 #include "no_cancel.h"
+#include "no_xfsz.h"
 #include "own_file.h"
 
 struct block_file {
 	struct own_file file;
 	off_t bytes; /* of whole blocks in it */
+	uint64_t log_id;
+	bool is_launch_log;
 	bool is_abandoned;
 };
 
@@ -59,47 +62,53 @@ const struct gpu_log_record *block__next(const struct block *block,
 	return (const struct gpu_log_record *)at;
 }
 
-/*
- * write(2) past RLIMIT_FSIZE raises SIGXFSZ, which would kill the target: it is
- * blocked around the write, and taken back if it was ours.
- */
 static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offset)
 {
-	sigset_t xfsz, before, pending;
-	bool was_pending;
+	struct no_xfsz no_xfsz = no_xfsz__begin();
 	ssize_t ret;
-	int err;
-
-	sigemptyset(&xfsz);
-	sigaddset(&xfsz, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &xfsz, &before);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGXFSZ);
 
 	do {
 		ret = pwrite(fd, data, bytes, offset);
 	} while (ret < 0 && errno == EINTR);
-	err = errno;
-
-	if (ret < 0 && err == EFBIG && !was_pending) {
-		const struct timespec at_once = {};
-
-		sigtimedwait(&xfsz, NULL, &at_once);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = err;
+	no_xfsz__end(&no_xfsz, ret < 0 ? errno : 0);
 	return ret;
+}
+
+/* The file is the recorder's, who has it for us. 0 or -errno. */
+static int ask_for_file(struct block_file *file)
+{
+	int fd = log_client__open(file->log_id, file->is_launch_log);
+
+	return fd < 0 ? fd : own_file__adopt(&file->file, fd);
 }
 
 /* 0 or -errno; -ENOENT if the file is in no folder any more */
 static int block_file__check(struct block_file *file)
 {
+	const bool has_path = *file->file.path;
 	struct stat st;
 	int err = own_file__check(&file->file, &st);
 
+	if (err && !has_path) {
+		err = ask_for_file(file);
+		/* There is no recorder any more. */
+		if (err == -ECONNREFUSED)
+			err = -ENOENT;
+		if (!err)
+			err = own_file__check(&file->file, &st);
+	}
 	if (err)
 		return err;
 	return st.st_nlink ? 0 : -ENOENT;
+}
+
+/*
+ * By this the recorder knows that there is somebody, however he ends. A descriptor that was
+ * closed, and opened again, has lost it.
+ */
+static void hold(const struct block_file *file)
+{
+	flock(file->file.fd, LOCK_SH | LOCK_NB);
 }
 
 static int write_block(struct block_file *file, struct block *block)
@@ -118,6 +127,7 @@ static int write_block(struct block_file *file, struct block *block)
 	file->is_abandoned = err == -ENOENT;
 	if (err)
 		return err;
+	hold(file);
 	ret = write_quietly(file->file.fd, block, bytes, file->bytes);
 	if (ret == (ssize_t)bytes) {
 		file->bytes += ret;
@@ -140,6 +150,13 @@ int block_file__write(struct block_file *file, struct block *block)
 	return err;
 }
 
+/* Would another user, or who has another root folder, get there? */
+static bool is_out_of_reach(int err)
+{
+	return err == -EACCES || err == -EPERM || err == -ENOENT || err == -ENOTDIR ||
+	       err == -EROFS || err == -ELOOP;
+}
+
 int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
 		     struct block_file **ret)
 {
@@ -149,19 +166,30 @@ int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
+	file->log_id = log_id;
+	file->is_launch_log = !strcmp(suffix, BLOCK_FILE_LAUNCH_LOG);
 	snprintf(file->file.path, sizeof(file->file.path), "%s/%d-%016llx%s", spool,
 		 (int)getpid(), (unsigned long long)log_id, suffix);
 	err = own_file__open(&file->file, O_WRONLY | O_CREAT | O_EXCL);
+	if (is_out_of_reach(err) && !ask_for_file(file))
+		err = 0;
 	if (err) {
 		free(file);
 		return err;
 	}
+	hold(file);
 	*ret = file;
 	return 0;
 }
 
-bool block_file__is_abandoned(const struct block_file *file)
+bool block_file__is_abandoned(struct block_file *file)
 {
+	int cancel_state = no_cancel__begin();
+
+	/* Who is paused writes nothing, and has to look. */
+	if (!file->is_abandoned)
+		file->is_abandoned = block_file__check(file) == -ENOENT;
+	no_cancel__end(cancel_state);
 	return file->is_abandoned;
 }
 

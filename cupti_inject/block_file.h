@@ -41,11 +41,15 @@ const struct gpu_log_record *block__next(const struct block *block,
 
 struct block_file;
 
+/* Suffixes of files' names, by their kind */
+#define BLOCK_FILE_LOG	      ".gpulog"
+#define BLOCK_FILE_LAUNCH_LOG ".gpulaunch"
+
 /**
- * block_file__open - create a file
+ * block_file__open - create a file, or have the recorder do it
  * @spool:  directory
  * @log_id: in its name, with the pid
- * @suffix: of its name
+ * @suffix: BLOCK_FILE_*
  * @ret:    released by block_file__close(); written on success only
  *
  * Return: 0 or a negative errno.
@@ -63,9 +67,9 @@ int block_file__write(struct block_file *file, struct block *block);
 
 /*
  * Has the recorder removed the file? It does so when its command ends; a process
- * that outlives the command then writes for nobody. Known after a write.
+ * that outlives the command then writes for nobody.
  */
-bool block_file__is_abandoned(const struct block_file *file);
+bool block_file__is_abandoned(struct block_file *file);
 
 void block_file__close(struct block_file *file); /* NULL is fine */
 

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_log.h"
 #include "stack.h"
 
 /* Where variables are: "NAME=value" strings, or NULL: the environment */
@@ -15,11 +17,12 @@ struct source {
 
 static const char *source__get(const struct source *source, const char *name)
 {
-	const char *end = source->text + source->bytes;
 	const size_t nr = strlen(name);
+	const char *end;
 
 	if (!source->text)
 		return secure_getenv(name);
+	end = source->text + source->bytes;
 	for (const char *at = source->text; at < end; at += strlen(at) + 1)
 		if (!strncmp(at, name, nr) && at[nr] == '=')
 			return at + nr + 1;
@@ -32,7 +35,7 @@ static int read_path(const char *value, char *ret)
 		return -ENOENT;
 	if (value[0] != '/' || strlen(value) >= PATH_MAX)
 		return -EINVAL;
-	strcpy(ret, value);
+	memcpy(ret, value, strlen(value) + 1);
 	return 0;
 }
 
@@ -51,6 +54,23 @@ static size_t read_max_frames(const char *value)
 	return nr >= 1 && nr <= STACK_MAX_FRAMES ? nr : STACK_MAX_FRAMES;
 }
 
+/* PERF_GPU_EVENTS; 0 or -EINVAL */
+static int read_events(const char *value, uint32_t *ret_events, uint32_t *ret_kinds)
+{
+	char *end = NULL;
+	unsigned long events = value ? strtoul(value, &end, 16) : GPU_LOG_DEFAULT_EVENTS;
+
+	if (events >= GPU_LOG_EVENT_BIT(GPU_LOG_NR_EVENTS))
+		return -EINVAL;
+	*ret_events = (uint32_t)events;
+	*ret_kinds = gpu_log_kinds_of(*ret_events);
+	if (end && !strcmp(end, ",nvtx"))
+		*ret_kinds |= GPU_LOG_KIND_BIT(GPU_LOG_KIND_NVTX);
+	else if (end && *end)
+		return -EINVAL;
+	return 0;
+}
+
 static int read_config(const struct source *source, struct config *ret)
 {
 	const char *session = source__get(source, "PERF_GPU_SESSION");
@@ -59,6 +79,8 @@ static int read_config(const struct source *source, struct config *ret)
 	const char *python = source__get(source, "PERF_GPU_PYTHON");
 	const char *probe = source__get(source, "PERF_GPU_PROBE");
 	const char *stacks = source__get(source, "PERF_GPU_STACKS");
+	const char *log_server = source__get(source, "PERF_GPU_LOG_SERVER");
+	const char *share = source__get(source, "PERF_GPU_SHARE");
 	char *end;
 	int err;
 
@@ -71,6 +93,9 @@ static int read_config(const struct source *source, struct config *ret)
 
 	err = read_path(source__get(source, "PERF_GPU_SPOOL"), ret->spool);
 	if (!err)
+		err = read_events(source__get(source, "PERF_GPU_EVENTS"), &ret->events,
+				  &ret->kinds);
+	if (!err)
 		err = read_optional_path(source__get(source, "PERF_GPU_CONTROL"),
 					 ret->control);
 	/* Where the process finds CUPTI is no business of who attaches to it. */
@@ -79,9 +104,12 @@ static int read_config(const struct source *source, struct config *ret)
 	if (err)
 		return err;
 
+	snprintf(ret->log_server, sizeof(ret->log_server), "%s",
+		 log_server ? log_server : "");
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
 	ret->max_frames = read_max_frames(source__get(source, "PERF_GPU_MAX_STACK"));
 	ret->walk_python = ret->unwind && (!python || !strcmp(python, "walk"));
+	ret->shares = share && !strcmp(share, "1");
 	ret->is_api_probed = probe && !strcmp(probe, "api");
 	ret->has_launch_log = stacks && !strcmp(stacks, "process");
 	ret->has_quick_nop5 = marker && !strcmp(marker, "nop5");
@@ -100,6 +128,17 @@ int config__parse(const char *text, size_t bytes, struct config *ret)
 	const struct source source = {.text = text, .bytes = bytes};
 
 	return read_config(&source, ret);
+}
+
+bool config__may_want_nvtx(void)
+{
+	const char *events = secure_getenv("PERF_GPU_EVENTS");
+	uint32_t asked_for, kinds;
+
+	if (!secure_getenv("PERF_GPU_SESSION"))
+		return config__waits();
+	return events && !read_events(events, &asked_for, &kinds) &&
+	       (kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_NVTX));
 }
 
 bool config__waits(void)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 
 #include "control_page.h"
 #include "marker.h"
+#include "no_xfsz.h"
 
 /* Linux 6.3; older kernels refuse it. */
 #ifndef MFD_NOEXEC_SEAL
@@ -90,16 +92,20 @@ static int create_memfd(void)
 
 int control__create(void)
 {
-	struct stat st;
+	struct no_xfsz no_xfsz;
+	struct stat st = {};
 	int fd, err = 0;
 
 	fd = create_memfd();
 	if (fd < 0)
 		return fd;
+	no_xfsz = no_xfsz__begin();
+	if (ftruncate(fd, sizeof(*page)))
+		err = -errno;
+	no_xfsz__end(&no_xfsz, -err);
 	/* The recorder takes no page that could shrink under its hands. */
-	if (ftruncate(fd, sizeof(*page)) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
-	    fstat(fd, &st))
+	if (!err && (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
+		     fstat(fd, &st)))
 		err = -errno;
 	if (!err)
 		err = map_page(fd);
@@ -145,13 +151,14 @@ uint32_t control__wanted(void)
 	return page ? __atomic_load_n(&page->wanted, __ATOMIC_ACQUIRE) : 0;
 }
 
-void control__wait(uint32_t seen, unsigned int seconds)
+void control__wait(uint32_t seen, unsigned int ms)
 {
-	const struct timespec time = {.tv_sec = seconds};
+	const struct timespec time = {.tv_sec = ms / 1000,
+				      .tv_nsec = ms % 1000 * 1000000};
 
 	if (page)
-		syscall(SYS_futex, &page->wanted, FUTEX_WAIT, seen,
-			seconds ? &time : NULL, NULL, 0);
+		syscall(SYS_futex, &page->wanted, FUTEX_WAIT, seen, ms ? &time : NULL,
+			NULL, 0);
 	else
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
@@ -187,6 +194,8 @@ bool control__has_recorder(void)
 
 void control__leave(void)
 {
-	if (member && !fork_page__is_forked())
-		__atomic_store_n(&member->pid, 0, __ATOMIC_RELEASE);
+	if (!member || fork_page__is_forked())
+		return;
+	__atomic_store_n(&member->pid, 0, __ATOMIC_RELEASE);
+	member = NULL; /* it may be another's from now on */
 }

@@ -25,8 +25,8 @@ bool control__is_own(void);
 /* The last command; without a page the same, ever. */
 uint32_t control__wanted(void);
 
-/* Sleep until the command is another than @seen, or so many seconds; 0: no limit. */
-void control__wait(uint32_t seen, unsigned int seconds);
+/* Sleep until the command is another than @seen, or so many milliseconds; 0: no limit. */
+void control__wait(uint32_t seen, unsigned int ms);
 
 /* Say that a command is carried out, or couldn't be: @err, negative or 0. */
 void control__answer(uint32_t wanted, int err);

@@ -10,31 +10,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The oldest whose kernel record (CUpti_ActivityKernel6, CUDA 11.4) begins as
- * today's does, up to graphId, which is all that is read of it. Version numbers:
- * cupti_version.h.
- */
-#define OLDEST_VERSION 15
+#include "library.h"
+#include "record_layout.h"
+
+/* The oldest that record_layout.h knows. Version numbers: cupti_version.h. */
+#define OLDEST_VERSION CUPTI_OF_CUDA_11_0
 
 struct search {
 	struct cupti_table *table;
 	char *why;
 	size_t why_bytes;
 	int err; /* 0: found */
+	bool has_failure; /* `why` is of one that was found */
 };
 
-/* Try one path or soname. Return: the search is over. */
-static bool search__try(struct search *search, const char *path)
+/*
+ * There is one, but it can't be loaded: for want of memory, of a library that it needs, or
+ * since it is another machine's. The first one's reason is told.
+ */
+static void search__note_failure(struct search *search, const char *path)
+{
+	/* Others are not tried, and an older error is the program's. */
+	const char *error = path[0] == '/' ? dlerror() : NULL;
+
+	/* In the language of the program, both. */
+	if (!error || strstr(error, strerror(ENOENT)) || search->has_failure)
+		return;
+	search->has_failure = true;
+	snprintf(search->why, search->why_bytes, "CUPTI can't be loaded: %s", error);
+}
+
+/* Try one that is opened. Return: the search is over. */
+static bool search__try_handle(struct search *search, const char *path, void *handle)
 {
 	struct cupti_table *table = search->table;
 	const char *missing = NULL;
 	struct link_map *map;
-	void *handle;
 
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
+	if (!handle) {
+		search__note_failure(search, path);
 		return false;
+	}
 #define CUPTI_REQUIRED(name)                                                    \
 	table->name = (__typeof__(table->name))(uintptr_t)dlsym(handle, #name); \
 	if (!table->name)                                                       \
@@ -59,10 +75,22 @@ static bool search__try(struct search *search, const char *path)
 			 path, missing);
 	else
 		snprintf(search->why, search->why_bytes,
-			 "%s is CUPTI API version %u: too old, CUDA 11.4's is needed",
+			 "%s is CUPTI API version %u: too old, CUDA 11.0's is needed",
 			 path, table->version);
 	dlclose(handle);
 	return false;
+}
+
+/* Try one path. Likewise. */
+static bool search__try(struct search *search, const char *path)
+{
+	return search__try_handle(search, path, library__open(path));
+}
+
+/* One that the process has, by whichever name */
+static bool search__try_loaded(struct search *search, const char *path)
+{
+	return search__try_handle(search, path, dlopen(path, RTLD_NOW | RTLD_NOLOAD));
 }
 
 /* Try what a pattern matches, the highest version first. */
@@ -86,7 +114,8 @@ static bool search__folder(struct search *search, const char *path, size_t folde
 	bool is_over;
 	char *full;
 
-	if (asprintf(&full, "%.*s/%s", (int)folder_bytes, path, pattern) < 0)
+	if (path[0] != '/' ||
+	    asprintf(&full, "%.*s/%s", (int)folder_bytes, path, pattern) < 0)
 		return false;
 	is_over = search__glob(search, full);
 	free(full);
@@ -102,7 +131,7 @@ struct loaded {
 static void copy_path(char *to, const char *path)
 {
 	if (!*to && strlen(path) < PATH_MAX)
-		strcpy(to, path);
+		memcpy(to, path, strlen(path) + 1);
 }
 
 /* dl_iterate_phdr(): which libraries of interest the process has */
@@ -174,16 +203,23 @@ static bool search__toolkits(struct search *search)
 	return false;
 }
 
+static bool try_found(void *search, const char *path)
+{
+	return search__try(search, path);
+}
+
 /* By the names it has, where the dynamic linker looks (LD_LIBRARY_PATH, cache) */
 static bool search__linker(struct search *search)
 {
 	static const char *const names[] = {"libcupti.so.13",	"libcupti.so.12",
 					    "libcupti.so.11.8", "libcupti.so.11.7",
 					    "libcupti.so.11.6", "libcupti.so.11.5",
-					    "libcupti.so.11.4", "libcupti.so"};
+					    "libcupti.so.11.4", "libcupti.so.11.3",
+					    "libcupti.so.11.2", "libcupti.so.11.1",
+					    "libcupti.so.11.0", "libcupti.so"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (search__try(search, names[i]))
+		if (library__search(names[i], try_found, search))
 			return true;
 	}
 	return false;
@@ -209,10 +245,23 @@ int cupti_table__open(const char *wanted, struct cupti_table *ret, char *why,
 		"path");
 	dl_iterate_phdr(find_loaded, &loaded);
 	/* One that is loaded comes first: there can't be two in a process. */
-	if ((loaded.cupti[0] && search__try(&search, loaded.cupti)) ||
+	if ((loaded.cupti[0] && search__try_loaded(&search, loaded.cupti)) ||
 	    search__beside(&search, &loaded) || search__linker(&search) ||
 	    search__toolkits(&search))
 		return 0;
+	return search.err;
+}
+
+int cupti_table__open_loaded(struct cupti_table *ret, char *why, size_t why_bytes)
+{
+	static struct loaded loaded; /* as above */
+	struct search search = {.table = ret, .why = why, .why_bytes = why_bytes};
+
+	loaded.cupti[0] = '\0';
+	search.err = -ENOENT;
+	dl_iterate_phdr(find_loaded, &loaded);
+	if (loaded.cupti[0])
+		search__try_loaded(&search, loaded.cupti);
 	return search.err;
 }
 

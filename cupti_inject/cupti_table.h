@@ -22,7 +22,6 @@
 	required(cuptiActivityGetNextRecord)			\
 	required(cuptiActivityGetNumDroppedRecords)		\
 	required(cuptiActivityRegisterCallbacks)		\
-	required(cuptiActivityRegisterTimestampCallback)	\
 	required(cuptiEnableCallback)				\
 	required(cuptiGetCallbackName)				\
 	required(cuptiGetResultString)				\
@@ -30,11 +29,13 @@
 	required(cuptiSetThreadIdType)				\
 	required(cuptiSubscribe)				\
 	required(cuptiUnsubscribe)				\
+	optional(cuptiActivityConfigureUnifiedMemoryCounter)	\
 	optional(cuptiActivityEnableDriverApi)			\
 	optional(cuptiActivityEnableRuntimeApi)			\
-	optional(cuptiFinalize)					\
-	optional(cuptiSubscribe_v2)				\
-	optional(cuptiGetGraphNodeId)
+	optional(cuptiActivityRegisterTimestampCallback)	\
+	optional(cuptiGetGraphNodeId)				\
+	optional(cuptiGetTimestamp)				\
+	optional(cuptiSubscribe_v2)
 /* clang-format on */
 
 struct cupti_table {
@@ -58,6 +59,15 @@ struct cupti_table {
  */
 int cupti_table__open(const char *wanted, struct cupti_table *ret, char *why,
 		      size_t why_bytes);
+
+/**
+ * cupti_table__open_loaded - the same of the one that the process has loaded, if any
+ *
+ * May be called again and again.
+ *
+ * Return: 0, -ENOENT none is loaded, -ENOTSUP we can't work with it.
+ */
+int cupti_table__open_loaded(struct cupti_table *ret, char *why, size_t why_bytes);
 
 /* CUPTI's text for a result code. */
 const char *cupti_table__error(const struct cupti_table *cupti, CUptiResult result);

@@ -7,7 +7,8 @@
 
 #include <cuda.h>
 
-/* Plain names: the header's may be macros for a later version (cuDeviceGetUuid_v2). */
+/* The header's names may be macros for a later version: of cuDeviceGetUuid, it is. */
+#undef cuDeviceGetUuid
 struct driver {
 	CUresult (*cuDriverGetVersion)(int *version);
 	CUresult (*cuDeviceGetCount)(int *nr_devices);
@@ -16,6 +17,8 @@ struct driver {
 	CUresult (*cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute,
 					 CUdevice device);
 	CUresult (*cuDeviceGetUuid)(CUuuid *uuid, CUdevice device);
+	/* Of a part of a GPU (MIG), the part's own; NULL before CUDA 11.4 */
+	CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
 	CUresult (*cuDeviceTotalMem_v2)(size_t *bytes, CUdevice device);
 };
 
@@ -37,6 +40,9 @@ static int driver__open(struct driver *driver)
 	GET(cuDeviceGetUuid)
 	GET(cuDeviceTotalMem_v2)
 #undef GET
+	driver->cuDeviceGetUuid_v2 =
+		(__typeof__(driver->cuDeviceGetUuid_v2))(uintptr_t)dlsym(
+			handle, "cuDeviceGetUuid_v2");
 	return 0;
 out:
 	dlclose(handle);
@@ -63,7 +69,8 @@ static void tell_device(const struct driver *driver, struct log *log, int ordina
 	if (driver->cuDeviceGet(&device, ordinal))
 		return;
 	driver->cuDeviceGetName(name, sizeof(name) - 1, device);
-	driver->cuDeviceGetUuid(&uuid, device);
+	if (!driver->cuDeviceGetUuid_v2 || driver->cuDeviceGetUuid_v2(&uuid, device))
+		driver->cuDeviceGetUuid(&uuid, device);
 	driver->cuDeviceTotalMem_v2(&bytes, device);
 	memcpy(record.uuid, uuid.bytes, sizeof(record.uuid));
 	record.memory_bytes = bytes;
@@ -76,18 +83,27 @@ static void tell_device(const struct driver *driver, struct log *log, int ordina
 	log__device(log, name, &record);
 }
 
-void device__tell(struct log *log, uint32_t cupti_version)
+void device__tell_versions(struct log *log, uint32_t cupti_version)
 {
 	struct driver driver;
-	int nr_devices = 0, version = 0;
+	int version = 0;
 
-	if (driver__open(&driver)) {
-		log__set_versions(log, cupti_version, 0);
-		return;
-	}
-	driver.cuDriverGetVersion(&version);
+	if (!driver__open(&driver))
+		driver.cuDriverGetVersion(&version);
 	log__set_versions(log, cupti_version, (uint32_t)version);
-	driver.cuDeviceGetCount(&nr_devices);
+}
+
+bool device__tell_all(struct log *log)
+{
+	struct driver driver;
+	int nr_devices = 0;
+
+	if (driver__open(&driver))
+		return true;
+	/* CUDA_ERROR_NOT_INITIALIZED: cuInit() isn't done. */
+	if (driver.cuDeviceGetCount(&nr_devices))
+		return false;
 	for (int i = 0; i < nr_devices; i++)
 		tell_device(&driver, log, i);
+	return true;
 }

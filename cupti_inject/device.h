@@ -6,12 +6,19 @@
 #ifndef PERF_GPU_INJECT_DEVICE_H
 #define PERF_GPU_INJECT_DEVICE_H
 
+#include <stdbool.h>
+
 #include "log.h"
 
 /*
- * Write versions and devices to the log. Must not be called from within cuInit(), where
- * InitializeInjection() runs.
+ * Both must not be called from within cuInit(), where InitializeInjection() runs. Another
+ * thread may do it meanwhile: the driver knows its version then, and no device so far.
  */
-void device__tell(struct log *log, uint32_t cupti_version);
+
+/* Write versions to the log. */
+void device__tell_versions(struct log *log, uint32_t cupti_version);
+
+/* Write devices to the log. Return: are they told, or is nobody there to ask? Else later. */
+bool device__tell_all(struct log *log);
 
 #endif

@@ -22,18 +22,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch.h"
+
 /* Registers that a CFA is computed from, and that functions save for their callers */
 enum frame_register {
 	FRAME_SP,
 	FRAME_FP,
 	FRAME_OTHER, /* the first of those that only few functions have as their base */
-#if defined(__x86_64__)
-	FRAME_NR_REGISTERS = FRAME_OTHER + 5, /* rbx, r12 to r15 */
-#elif defined(__aarch64__)
-	FRAME_NR_REGISTERS = FRAME_OTHER + 1, /* x19 */
-#else
-#error "which registers does a frame have, on this architecture?"
-#endif
+	FRAME_NR_REGISTERS = FRAME_OTHER + FRAME_NR_OTHERS,
 };
 
 enum frame_kind {
@@ -48,6 +44,11 @@ enum frame_base {
 	FRAME_FROM_CFA,
 	FRAME_FROM_SP,
 	FRAME_FROM_FP,
+	/*
+	 * Of a return address: it is in the link register, as long as the function hasn't
+	 * called another. So it is of use only where a signal interrupted one.
+	 */
+	FRAME_IN_LINK,
 };
 
 #define FRAME_SAME INT16_MIN /* the register isn't saved: it has the caller's value */
@@ -60,9 +61,9 @@ struct frame_rule_head {
 	uint8_t is_interrupted : 1; /* the caller was, by a signal: it hasn't called */
 	uint8_t is_after_call : 1; /* the place is the last byte of a call */
 	/*
-	 * FRAME_TABLE with a CFA of the stack or frame pointer, the return address below
-	 * it, and the frame pointer not saved, or at an offset from it: the rest of the
-	 * rule matters only to who needs the other registers.
+	 * FRAME_TABLE with a CFA of the stack or frame pointer, the return address where
+	 * arch__plain_return() has it, and the frame pointer not saved, or at an offset
+	 * from it: the rest of the rule matters only to who needs the other registers.
 	 */
 	uint8_t is_plain : 1;
 	int16_t saved_fp; /* 8 bytes, as all offsets but the next; or FRAME_SAME */
@@ -80,6 +81,15 @@ struct frame_rule {
 };
 
 _Static_assert(sizeof(struct frame_rule) == 24, "as rule_cache has it");
+
+/* Are frame pointer and return address saved as a pair, as aarch64's functions do it? */
+static inline bool frame_rule__has_pair(const struct frame_rule *rule)
+{
+	return rule->return_base == FRAME_FROM_CFA &&
+	       rule->saved_base == FRAME_FROM_CFA && rule->head.saved_fp != FRAME_SAME &&
+	       rule->return_offset == rule->head.saved_fp + 1;
+}
+
 _Static_assert(FRAME_NR_REGISTERS - FRAME_OTHER <= 5, "have room");
 
 /**

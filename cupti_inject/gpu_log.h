@@ -28,7 +28,9 @@
  *     everything behind its crc32 field, so after a crash a log is valid up
  *     to its last whole block. Payloads are at most GPU_LOG_MAX_PAYLOAD bytes.
  *   - An id (string, shape, ...) is defined, within its log, before the first
- *     record that uses it. Ids count from 1; 0 means none.
+ *     record that uses it. Each is higher than those of its kind before, and they
+ *     count from 1; 0 means none. Where the recorder has kept a part of a log, ids
+ *     that no record uses any more are missing.
  *   - A reader skips record types it doesn't know, and trailing bytes of a
  *     record that is longer than it expects: both may grow within version 1.
  *
@@ -39,6 +41,7 @@
 #define PERF_GPU_GPU_LOG_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GPU_LOG_MAGIC	    0x42555047u /* "GPUB" */
@@ -82,7 +85,77 @@ enum gpu_log_type {
 	GPU_LOG_GRAPH_NODE = 18,
 	GPU_LOG_JIT = 19,
 	GPU_LOG_API_CALL = 21,
+	GPU_LOG_EVENTS = 22,
+	GPU_LOG_OPERATION = 23,
+	GPU_LOG_ACTIVITY = 24,
+	GPU_LOG_MEMORY = 25,
+	GPU_LOG_NVTX = 26,
+	GPU_LOG_RANK = 27,
+	GPU_LOG_NAMESPACE = 28,
+	GPU_LOG_ORIGIN = 29,
+	GPU_LOG_FORGET = 30,
 };
+
+/* The events of -e, a bit each (GPU_LOG_EVENT_BIT()): samples that are made of a log. */
+enum gpu_log_event {
+	GPU_LOG_EVENT_KERNEL = 0,
+	GPU_LOG_EVENT_MEMCPY = 1,
+	GPU_LOG_EVENT_MEMSET = 2,
+	GPU_LOG_EVENT_SYNC = 3,
+	GPU_LOG_EVENT_LAUNCH = 4,
+	GPU_LOG_EVENT_QUEUE = 5,
+	GPU_LOG_EVENT_IDLE = 6,
+	GPU_LOG_EVENT_ALLOC = 7,
+	GPU_LOG_EVENT_FAULT = 8,
+	GPU_LOG_NR_EVENTS = 9,
+};
+
+#define GPU_LOG_EVENT_BIT(event) (1u << (event))
+#define GPU_LOG_DEFAULT_EVENTS                     \
+	(GPU_LOG_EVENT_BIT(GPU_LOG_EVENT_KERNEL) | \
+	 GPU_LOG_EVENT_BIT(GPU_LOG_EVENT_MEMCPY) | \
+	 GPU_LOG_EVENT_BIT(GPU_LOG_EVENT_MEMSET))
+
+/* What is recorded, for one event or several; a bit each (GPU_LOG_KIND_BIT()). */
+enum gpu_log_kind {
+	GPU_LOG_KIND_KERNEL = 0, /* GPU_LOG_KERNEL */
+	GPU_LOG_KIND_MEMCPY = 1, /* GPU_LOG_ACTIVITY, to GPU_LOG_KIND_SYNC */
+	GPU_LOG_KIND_MEMSET = 2,
+	GPU_LOG_KIND_SYNC = 3,
+	GPU_LOG_KIND_CALL = 4, /* GPU_LOG_API_CALL of what puts work on the GPU */
+	GPU_LOG_KIND_MEMORY = 5, /* GPU_LOG_MEMORY */
+	GPU_LOG_KIND_FAULT = 6, /* GPU_LOG_ACTIVITY */
+	GPU_LOG_KIND_NVTX = 7, /* GPU_LOG_NVTX; with --nvtx, for no event */
+};
+
+#define GPU_LOG_KIND_BIT(kind) (1u << (kind))
+
+/* The kinds that events are made of: of GPU_LOG_EVENT_BIT()s, the GPU_LOG_KIND_BIT()s. */
+static inline uint32_t gpu_log_kinds_of(uint32_t events)
+{
+	static const uint32_t kinds[GPU_LOG_NR_EVENTS] = {
+		[GPU_LOG_EVENT_KERNEL] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL),
+		[GPU_LOG_EVENT_MEMCPY] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMCPY),
+		[GPU_LOG_EVENT_MEMSET] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMSET),
+		[GPU_LOG_EVENT_SYNC] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_SYNC),
+		[GPU_LOG_EVENT_LAUNCH] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_CALL),
+		[GPU_LOG_EVENT_QUEUE] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL) |
+					GPU_LOG_KIND_BIT(GPU_LOG_KIND_CALL),
+		[GPU_LOG_EVENT_IDLE] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL) |
+				       GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMCPY) |
+				       GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMSET),
+		[GPU_LOG_EVENT_ALLOC] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMORY),
+		/* Kernels, since a migration belongs to the one that ran meanwhile. */
+		[GPU_LOG_EVENT_FAULT] = GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL) |
+					GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT),
+	};
+	uint32_t all = 0;
+
+	for (unsigned int event = 0; event < GPU_LOG_NR_EVENTS; event++)
+		if (events & GPU_LOG_EVENT_BIT(event))
+			all |= kinds[event];
+	return all;
+}
 
 struct gpu_log_record {
 	uint16_t type;
@@ -112,12 +185,16 @@ struct gpu_log_string {
 
 _Static_assert(sizeof(struct gpu_log_string) == 12, "on disk");
 
-/* Public name of an API function that launches, without CUPTI's _vNNNN. */
+/*
+ * Public name of an API function that launches, without CUPTI's _vNNNN. Another thread's
+ * call of it can come before.
+ */
 struct gpu_log_api {
 	struct gpu_log_record rec;
 	uint32_t api; /* GPU_LOG_API_ID() */
 	uint32_t name; /* string */
-	uint32_t pad;
+	/* GPU_LOG_KIND_BIT()s of what its calls give records of; 0: not said */
+	uint32_t kinds;
 };
 
 _Static_assert(sizeof(struct gpu_log_api) == 16, "on disk");
@@ -130,6 +207,23 @@ _Static_assert(sizeof(struct gpu_log_api) == 16, "on disk");
  * place of a correlation id it has the id of the node.
  */
 #define GPU_LOG_API_GRAPH_NODE 0x80000000u
+/*
+ * In the place of the id, from a process that can't tell of launches, since another
+ * profiler has CUPTI there: probes on the API are to be set. Not in any file.
+ */
+#define GPU_LOG_API_TAKEN 0x40000000u
+/*
+ * Added to the id in a perf.data of record --switch-output: the launch, or node, is of
+ * before this file, and is here for the sake of what the GPU did for it since. It isn't
+ * counted as a launch of this file.
+ */
+#define GPU_LOG_API_EARLIER 0x20000000u
+/*
+ * What the recorder answers with: an empty file beside the log, whose name is the log's id,
+ * 16 hexadecimal digits, and this. The probes are there, or won't be.
+ */
+#define GPU_LOG_PROBED_SUFFIX	".probed"
+#define GPU_LOG_UNPROBED_SUFFIX ".unprobed"
 
 /* A call of an API function that launches; with --probe api. */
 struct gpu_log_api_call {
@@ -225,8 +319,197 @@ struct gpu_log_graph_node {
 
 _Static_assert(sizeof(struct gpu_log_graph_node) == 32, "on disk");
 
+/*
+ * What is recorded, in words of -e; behind GPU_LOG_PROCESS, and again when CUPTI has turned
+ * out not to record a kind: the last one holds. A log without one has kernels alone (it is
+ * of an older perf-gpu).
+ */
+struct gpu_log_events {
+	struct gpu_log_record rec;
+	uint32_t events; /* GPU_LOG_EVENT_BIT()s that were asked for */
+	/* GPU_LOG_KIND_BIT()s that are recorded: fewer, where CUPTI can't */
+	uint32_t kinds;
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct gpu_log_events) == 16, "on disk");
+
+/* Where memory is: CUpti_ActivityMemoryKind, whose numbers are these. */
+enum gpu_log_memory_kind {
+	GPU_LOG_MEMORY_UNKNOWN = 0,
+	GPU_LOG_MEMORY_PAGEABLE = 1,
+	GPU_LOG_MEMORY_PINNED = 2,
+	GPU_LOG_MEMORY_DEVICE = 3,
+	GPU_LOG_MEMORY_ARRAY = 4,
+	GPU_LOG_MEMORY_MANAGED = 5,
+	GPU_LOG_MEMORY_DEVICE_STATIC = 6,
+	GPU_LOG_MEMORY_MANAGED_STATIC = 7,
+};
+
+/* gpu_log_operation.what of a GPU_LOG_KIND_SYNC: CUpti_ActivitySynchronizationType */
+enum gpu_log_sync {
+	GPU_LOG_SYNC_EVENT = 1,
+	GPU_LOG_SYNC_STREAM_WAIT_EVENT = 2, /* on the GPU: no thread waits */
+	GPU_LOG_SYNC_STREAM = 3,
+	GPU_LOG_SYNC_CONTEXT = 4,
+};
+
+/* gpu_log_operation.what of a GPU_LOG_KIND_FAULT: CUpti_ActivityUnifiedMemoryCounterKind */
+enum gpu_log_fault {
+	GPU_LOG_FAULT_HTOD = 1, /* migrated; bytes are bytes */
+	GPU_LOG_FAULT_DTOH = 2, /* likewise */
+	GPU_LOG_FAULT_CPU_PAGE =
+		3, /* bytes: number of faults, here and of what follows */
+	GPU_LOG_FAULT_GPU_PAGE = 4,
+	GPU_LOG_FAULT_THRASHING = 5,
+	GPU_LOG_FAULT_THROTTLING = 6,
+	GPU_LOG_FAULT_REMOTE_MAP = 7,
+	GPU_LOG_FAULT_DTOD = 8, /* bytes are bytes again */
+};
+
+/* gpu_log_operation.what of a GPU_LOG_KIND_MEMORY */
+enum gpu_log_memory_operation {
+	GPU_LOG_ALLOCATED = 1,
+	GPU_LOG_FREED = 2,
+};
+
+#define GPU_LOG_NO_DEVICE UINT32_MAX
+
+/*
+ * What activities that are alike have in common: a copy's direction, a sync's kind.
+ * Said once, then named by id, as shapes are; the ids are of their own.
+ */
+struct gpu_log_operation {
+	struct gpu_log_record rec;
+	uint32_t operation; /* id */
+	uint32_t kind; /* enum gpu_log_kind: MEMCPY, MEMSET, SYNC, MEMORY, FAULT */
+	/* MEMCPY: CUpti_ActivityMemcpyKind; MEMSET: 0; else as said above */
+	uint32_t what;
+	uint32_t src_kind; /* enum gpu_log_memory_kind; of a MEMCPY alone */
+	uint32_t dst_kind; /* likewise; and of a MEMSET or MEMORY, of what it is about */
+	uint32_t is_async; /* 1: the call needn't wait; MEMORY: of a stream's order */
+	uint32_t device; /* on which it ran; GPU_LOG_NO_DEVICE: none */
+	uint32_t context, stream;
+	/* Of a copy between devices, a migration; else GPU_LOG_NO_DEVICE. */
+	uint32_t src_device, dst_device;
+	uint32_t name; /* string: of an allocated variable; mostly 0 */
+	uint32_t graph; /* as gpu_log_shape has it */
+	uint64_t graph_node;
+};
+
+_Static_assert(sizeof(struct gpu_log_operation) == 64, "on disk");
+
+/* One execution of a copy, a memset, a sync, or a fault of unified memory. */
+struct gpu_log_activity {
+	struct gpu_log_record rec;
+	uint32_t operation;
+	uint64_t correlation_id; /* as gpu_log_kernel has it; 0: of no call */
+	uint64_t start_ns; /* as gpu_log_kernel has it; of a SYNC, on the CPU */
+	uint64_t end_ns; /* of a FAULT without a duration: start_ns */
+	uint64_t bytes; /* 0 of a sync */
+};
+
+_Static_assert(sizeof(struct gpu_log_activity) == 40, "on disk");
+
+/* Memory that was allocated or freed. */
+struct gpu_log_memory {
+	struct gpu_log_record rec;
+	uint32_t operation;
+	uint64_t correlation_id;
+	uint64_t time_ns;
+	uint64_t bytes; /* 0 if a call that frees doesn't know */
+	uint64_t address; /* by which the two belong together, within a process */
+};
+
+_Static_assert(sizeof(struct gpu_log_memory) == 40, "on disk");
+
+enum gpu_log_nvtx_operation {
+	GPU_LOG_NVTX_PUSH = 1, /* ranges of a thread, one within the other */
+	GPU_LOG_NVTX_POP = 2, /* ends the domain's innermost of the thread */
+	GPU_LOG_NVTX_START = 3, /* a range of the process, from any thread ... */
+	GPU_LOG_NVTX_END = 4, /* ... to any thread */
+	GPU_LOG_NVTX_MARK = 5,
+};
+
+/* The program says what it is doing. In the order of each thread. */
+struct gpu_log_nvtx {
+	struct gpu_log_record rec;
+	uint32_t operation; /* enum gpu_log_nvtx_operation */
+	uint64_t time_ns;
+	uint64_t range; /* START, END: its id, unique in the log; else 0 */
+	uint32_t tid; /* as the process itself sees it */
+	uint32_t domain; /* string; 0: the default domain */
+	uint32_t name; /* string; 0 of POP and END */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct gpu_log_nvtx) == 40, "on disk");
+
+/* Which of a job's processes it is, if the environment says so; behind GPU_LOG_PROCESS. */
+struct gpu_log_rank {
+	struct gpu_log_record rec;
+	uint32_t rank;
+	uint32_t local_rank; /* on its host; UINT32_MAX: not said */
+	uint32_t nr_ranks; /* 0: not said */
+	uint32_t source; /* string: the variable that had the rank: "RANK", ... */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct gpu_log_rank) == 24, "on disk");
+
+/*
+ * In which pid namespace the pids and tids of the log are, which others may have too;
+ * behind GPU_LOG_PROCESS, in a launch log as well.
+ */
+struct gpu_log_namespace {
+	struct gpu_log_record rec;
+	uint32_t pad;
+	uint64_t pid_namespace; /* inode of /proc/self/ns/pid; 0: not known */
+};
+
+_Static_assert(sizeof(struct gpu_log_namespace) == 16, "on disk");
+
+/*
+ * In a perf.data that is made of launch logs, the pids and tids of another namespace than
+ * the recorder's are higher by a multiple of this, which is more than a pid can be.
+ */
+#define GPU_LOG_NAMESPACE_STEP 10000000u
+
+/*
+ * Of which recording the log was: perf-gpu merge has put it into another, on another
+ * clock, and perhaps with other pids and tids. Behind GPU_LOG_PROCESS.
+ */
+struct gpu_log_origin {
+	struct gpu_log_record rec;
+	uint32_t pid; /* that GPU_LOG_PROCESS had */
+	uint64_t session; /* that its blocks had */
+	uint32_t pad;
+	uint32_t nr_bytes; /* of host, without the NUL that follows and pads to 8 */
+	char host[]; /* uname -n where it was recorded; "": not known */
+};
+
+_Static_assert(sizeof(struct gpu_log_origin) == 24, "on disk");
+
+/*
+ * A file in the folder of the logs, which the recorder has locked as long as it lives
+ * (fcntl(2), open file description locks).
+ */
+#define GPU_LOG_JOURNAL "recording"
+
+/*
+ * No record behind this one uses strings, shapes or operations with ids below these, but
+ * for strings that are used by other definitions. Who keeps a part of a log can do without.
+ */
+struct gpu_log_forget {
+	struct gpu_log_record rec;
+	uint32_t strings, shapes, operations;
+};
+
+_Static_assert(sizeof(struct gpu_log_forget) == 16, "on disk");
+
 enum gpu_log_loss_kind {
-	GPU_LOG_LOSS_CUPTI_DROPPED = 1, /* CUPTI had no buffer for a record */
+	/* CUPTI had no buffer for a record, or its layout isn't known */
+	GPU_LOG_LOSS_CUPTI_DROPPED = 1,
 	GPU_LOG_LOSS_WRITE = 2, /* records in blocks that could not be written */
 	GPU_LOG_LOSS_NO_MEMORY = 3, /* records the library had no memory for */
 	GPU_LOG_LOSS_UNFINISHED = 4, /* kernels that still ran: have a record, end 0 */
@@ -267,9 +550,42 @@ struct gpu_log_recorder {
 	uint64_t nr_lost_stack; /* frames could not be read: counted by BPF */
 	uint64_t realtime_ns; /* CLOCK_REALTIME ... */
 	uint64_t monotonic_ns; /* ... at this CLOCK_MONOTONIC */
+	/*
+	 * The same at the end: other hosts' clocks are nearer to this one's then, if it
+	 * was set in between. Recordings of older versions end before.
+	 */
+	uint64_t end_realtime_ns;
+	uint64_t end_monotonic_ns;
+	/*
+	 * What became of everything, so that who reads has the same figures. Recordings of
+	 * older versions end before.
+	 */
+	uint64_t nr_lost_log; /* of nr_lost_ring: in launch logs */
+	uint64_t nr_unreadable; /* samples of the kernel's that were none */
+	uint64_t
+		nr_missing; /* launches that logs have counted, lost in none of these ways */
+	uint64_t nr_records; /* GPU_LOG_END.nr_records of the logs' blocks in this file */
+	/* By their processes' count: behind broken blocks, or never written */
+	uint64_t nr_records_cut;
+	uint32_t has_others; /* 1: not all of nr_launches are launches */
+	uint32_t is_window; /* 1: of record --overwrite; its files may have the same */
+	/* By record --max-size. Recordings of older versions end before. */
+	uint64_t nr_over_limit; /* launches that are left out */
+	uint64_t stopped_after_ns; /* how long was recorded until then; 0: to the end */
+	uint64_t nr_bytes_cut; /* of logs, left out */
+	/*
+	 * Of record --overwrite, which keeps the newest: from when on (CLOCK_MONOTONIC; 0:
+	 * all that was recorded is here), and what of before is not here.
+	 */
+	uint64_t kept_from_ns;
+	uint64_t nr_cut_launches;
+	uint64_t nr_cut_records; /* of the GPU: kernels, copies and the like */
+	/* By record --max-size. Recordings of older versions end before. */
+	uint64_t nr_records_over_limit; /* of the GPU, that are left out */
 };
 
-_Static_assert(sizeof(struct gpu_log_recorder) == 48, "on disk");
+_Static_assert(sizeof(struct gpu_log_recorder) == 168, "on disk");
+#define GPU_LOG_RECORDER_MIN_BYTES offsetof(struct gpu_log_recorder, end_realtime_ns)
 
 /*
  * Last record of a log whose process ended in order. nr_launches counts the
@@ -280,9 +596,34 @@ struct gpu_log_end {
 	uint32_t pad;
 	uint64_t nr_launches;
 	uint64_t nr_kernels;
+	/*
+	 * Of the types that GPU_LOG_LOSS_WRITE counts: KERNEL, ACTIVITY, MEMORY, API_CALL,
+	 * NVTX. In a launch log, and in logs of older versions, it isn't there.
+	 */
+	uint64_t nr_records;
 };
 
-_Static_assert(sizeof(struct gpu_log_end) == 24, "on disk");
+_Static_assert(sizeof(struct gpu_log_end) == 32, "on disk");
+#define GPU_LOG_END_MIN_BYTES offsetof(struct gpu_log_end, nr_records)
+
+/* Is a record of the type counted when it is lost? Others only describe these. */
+static inline int gpu_log_is_counted(unsigned int type)
+{
+	return type == GPU_LOG_KERNEL || type == GPU_LOG_ACTIVITY ||
+	       type == GPU_LOG_MEMORY || type == GPU_LOG_API_CALL || type == GPU_LOG_NVTX;
+}
+
+/* Has what began and ended a time that is known? */
+static inline int gpu_log_has_time(uint64_t start_ns, uint64_t end_ns)
+{
+	return start_ns && end_ns >= start_ns;
+}
+
+/* The same of a kernel, which takes some time */
+static inline int gpu_log_has_duration(uint64_t start_ns, uint64_t end_ns)
+{
+	return start_ns && end_ns > start_ns;
+}
 
 /*
  * Frames of a stack that are no code, among its return addresses: addresses that no

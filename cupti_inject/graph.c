@@ -9,11 +9,42 @@
 
 static const struct cupti_table *cupti;
 static struct log *process_log;
+static uint32_t wanted; /* GPU_LOG_KIND_BIT()s */
 
-enum api_kind graph__kind_of(const char *name)
+#define NODE_KINDS                                                                       \
+	(GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL) | GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMCPY) | \
+	 GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMSET))
+
+/* Functions that add a node; what their names have behind GraphAdd */
+static const struct {
+	const char *begin;
+	uint32_t kinds; /* that the node may be of */
+} adders[] = {
+	{"KernelNode", GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL)},
+	{"MemcpyNode", GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMCPY)},
+	{"MemsetNode", GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMSET)},
+	{"Node", NODE_KINDS},
+	{"ChildGraphNode", NODE_KINDS},
+};
+
+static bool adds_node(const char *name, uint32_t kinds)
 {
-	if (strstr(name, "GraphAddKernelNode") || strstr(name, "GraphAddNode") ||
-	    strstr(name, "GraphAddChildGraphNode"))
+	const char *rest = strstr(name, "GraphAdd");
+
+	if (!rest)
+		return false;
+	rest += strlen("GraphAdd");
+	for (size_t i = 0; i < sizeof(adders) / sizeof(*adders); i++)
+		if (!strncmp(rest, adders[i].begin, strlen(adders[i].begin)))
+			return adders[i].kinds & kinds;
+	return false;
+}
+
+enum api_kind graph__kind_of(const char *name, uint32_t kinds)
+{
+	if (!(kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL)))
+		return API_OTHER;
+	if (adds_node(name, kinds))
 		return API_GRAPH_ADD;
 	if (strstr(name, "GraphInstantiate"))
 		return API_GRAPH_INSTANTIATE;
@@ -24,14 +55,31 @@ enum api_kind graph__kind_of(const char *name)
 	return API_OTHER;
 }
 
+/* GPU_LOG_KIND_BIT() of a node; 0 of those that nothing is recorded of */
+static uint32_t kind_of_node(CUgraphNodeType type)
+{
+	switch (type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMCPY);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return GPU_LOG_KIND_BIT(GPU_LOG_KIND_MEMSET);
+	default:
+		return 0;
+	}
+}
+
 void graph__enable(const struct cupti_table *table, CUpti_SubscriberHandle subscriber,
-		   struct log *log, bool on)
+		   struct log *log, uint32_t kinds, bool on)
 {
 	const CUpti_CallbackDomain domain = CUPTI_CB_DOMAIN_RESOURCE;
 
 	cupti = table;
 	process_log = log;
-	if (!cupti->cuptiGetGraphNodeId)
+	/* CUPTI has no ids for nodes of any type unless it records kernels (13.0, H200). */
+	wanted = kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL) ? kinds & NODE_KINDS : 0;
+	if (!cupti->cuptiGetGraphNodeId || !wanted)
 		return;
 	if (cupti->cuptiEnableCallback(on, subscriber, domain,
 				       CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) ||
@@ -152,7 +200,7 @@ void graph__on_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data,
 	if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED && call->api &&
 	    call->kind == API_GRAPH_INSTANTIATE)
 		note_copy(copies, node);
-	if (graph->nodeType != CU_GRAPH_NODE_TYPE_KERNEL)
+	if (!(kind_of_node(graph->nodeType) & wanted))
 		return;
 	switch (cbid) {
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:

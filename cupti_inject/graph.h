@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the kernel nodes of CUDA graphs come from: CUPTI tells of each that is made or
+ * Where the nodes of CUDA graphs come from that are kernels, copies or memsets: CUPTI tells of each that is made or
  * copied, within the API call that does it. What was captured has the stack of the
  * launch that it was captured from; only for a node that is added through the graph API
  * a stack is walked. Launching a graph costs nothing more.
@@ -20,11 +20,13 @@
 /* What an API function does; of those whose callbacks are switched on. */
 enum api_kind {
 	API_OTHER, /* switched off */
-	API_LAUNCH,
+	API_LAUNCH, /* puts work on the GPU, or, captured, into a graph */
+	API_STACK, /* puts none there, but its calls' stacks are recorded as well */
 	API_GRAPH_ADD, /* a node to a graph */
 	API_GRAPH_COPY, /* all nodes of a graph */
 	API_GRAPH_INSTANTIATE, /* likewise, to be executed */
 	API_GRAPH_UPDATE, /* an executable graph, by another graph */
+	API_ID, /* nothing: we have called it for its correlation id */
 };
 
 /* The call that a thread is in: the outermost, of the functions above. */
@@ -40,15 +42,16 @@ struct graph_copies {
 	size_t nr, nr_allocated;
 };
 
-/* By CUPTI's name of a function; API_OTHER if it makes no nodes. */
-enum api_kind graph__kind_of(const char *name);
+/* By CUPTI's name of a function; API_OTHER if it makes no nodes of those kinds. */
+enum api_kind graph__kind_of(const char *name, uint32_t kinds);
 
 /**
  * graph__enable - switch the callbacks of nodes on or off
- * @log: kept; is told whether it will be told of nodes
+ * @log:   kept; is told whether it will be told of nodes
+ * @kinds: GPU_LOG_KIND_BIT()s: the nodes that the log is told of
  */
 void graph__enable(const struct cupti_table *cupti, CUpti_SubscriberHandle subscriber,
-		   struct log *log, bool on);
+		   struct log *log, uint32_t kinds, bool on);
 
 /**
  * graph__on_resource - a callback of CUPTI's resource domain

@@ -30,16 +30,17 @@ EXPORT int InitializeInjection(void);
 EXPORT void perf_gpu_pause(void);
 EXPORT void perf_gpu_resume(void);
 
-/* After the atexit handlers */
+/* After the atexit handlers; other libraries' destructors come behind it */
 __attribute__((destructor)) static void end(void)
 {
-	int cancel_state = no_cancel__begin();
+	int saved_errno = errno, cancel_state = no_cancel__begin();
 
 	if (!fork_page__is_forked())
 		worker__end();
 	recording__end_log();
 	control__leave();
 	no_cancel__end(cancel_state);
+	errno = saved_errno;
 }
 
 /* Recorded from here on, or from when the recorder wants it. */
@@ -52,6 +53,9 @@ static void begin(const struct config *config)
 	err = recording__open(config);
 	if (err && err != -EIO)
 		marker__tell_no_log(config->session, err);
+	/* There is nobody here to answer commands. */
+	if (err)
+		control__leave();
 	if (err)
 		return;
 	if (control_err)
@@ -102,20 +106,23 @@ int InitializeInjection(void)
 	return 1;
 }
 
-void perf_gpu_pause(void)
+/* Who is cancelled on the way would leave the others waiting for the end of the switch. */
+static void turn(bool on)
 {
-	int saved_errno = errno;
+	int saved_errno = errno, cancel_state = no_cancel__begin();
 
 	if (!fork_page__is_forked())
-		recording__turn(RECORDING_OFF_BY_PROGRAM, false);
+		recording__turn(RECORDING_OFF_BY_PROGRAM, on);
+	no_cancel__end(cancel_state);
 	errno = saved_errno;
+}
+
+void perf_gpu_pause(void)
+{
+	turn(false);
 }
 
 void perf_gpu_resume(void)
 {
-	int saved_errno = errno;
-
-	if (!fork_page__is_forked())
-		recording__turn(RECORDING_OFF_BY_PROGRAM, true);
-	errno = saved_errno;
+	turn(true);
 }

@@ -136,8 +136,8 @@ static void find_dump(struct source *source)
 	while (!path && getline(&line, &room, maps) > 0)
 		path = dump_path(line, name);
 	if (path && strlen(path) < sizeof(source->own.path)) {
-		strcpy(source->own.path, path);
-		source->own.path[strcspn(path, "\n")] = '\0';
+		snprintf(source->own.path, sizeof(source->own.path), "%.*s",
+			 (int)strcspn(path, "\n"), path);
 		source__open(source, GPU_LOG_JIT_CODE);
 	}
 	free(line);

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "launch.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "activity.h"
 #include "api_name.h"
+#include "cupti_clock.h"
 #include "graph.h"
 #include "jit.h"
 #include "launch_log.h"
 #include "marker.h"
 #include "no_cancel.h"
+#include "rank.h"
+#include "stray.h"
+#include "tally.h"
 
 /*
  * newest_correlation is written at every step of this size only, so that
@@ -29,7 +36,6 @@ struct owner {
 	struct log *log;
 	struct launch_log *launches; /* NULL until there is one */
 	atomic_bool has_api[2][API_MAX_CBIDS]; /* its name is in the log; by domain */
-	atomic_uint_fast64_t nr_launches;
 };
 
 static struct owner self, child;
@@ -37,24 +43,32 @@ static struct owner self, child;
 static atomic_int child_pid;
 
 static atomic_uint_fast64_t newest_correlation;
-static atomic_uint_fast64_t first_correlation = UINT64_MAX;
 
-/* What is switched on: enum api_kind, by domain */
-static uint8_t api_kinds[2][API_MAX_CBIDS];
+/*
+ * Called for the sake of the correlation id that its call has. It is a driver's function
+ * that does nothing, and seldom called by others.
+ */
+#define ID_FUNCTION "cuDriverGetVersion"
+static _Thread_local uint64_t asked_id;
+
+static bool records_calls; /* how long they take */
+static bool has_marker; /* that can be hit */
+
+/*
+ * What is switched on: enum api_kind, by domain. A callback that began before it was
+ * switched off may still read it.
+ */
+static atomic_uchar api_kinds[2][API_MAX_CBIDS];
+
+static atomic_uchar *kind_at(CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+	return &api_kinds[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid];
+}
 
 uint64_t launch__widen(uint32_t correlation_id)
 {
 	return gpu_log_widen(correlation_id, atomic_load_explicit(&newest_correlation,
 								  memory_order_relaxed));
-}
-
-static void note_first(uint64_t correlation_id)
-{
-	uint64_t first = atomic_load(&first_correlation);
-
-	while (correlation_id < first &&
-	       !atomic_compare_exchange_weak(&first_correlation, &first, correlation_id))
-		;
 }
 
 uint64_t launch__note_correlation(uint32_t correlation_id)
@@ -65,15 +79,7 @@ uint64_t launch__note_correlation(uint32_t correlation_id)
 	/* Of two threads at once either may win: both are near enough. */
 	if (!newest || wide > newest + CORRELATION_STEP)
 		atomic_store_explicit(&newest_correlation, wide, memory_order_relaxed);
-	/* Threads note theirs a little out of order. */
-	if (wide < atomic_load_explicit(&first_correlation, memory_order_relaxed))
-		note_first(wide);
 	return wide;
-}
-
-uint64_t launch__first(void)
-{
-	return atomic_load_explicit(&first_correlation, memory_order_relaxed);
 }
 
 /* Do an owner's launches go there? Else to the marker. */
@@ -108,12 +114,17 @@ static void open_child(void)
 	child.log = NULL;
 	child.launches = NULL;
 	memset(child.has_api, 0, sizeof(child.has_api));
-	atomic_store(&child.nr_launches, 0);
 	err = log__open(config->spool, config->session, true, &child.log);
+	if (!err)
+		rank__tell(child.log);
 	if (err)
 		marker__tell_no_log(config->session, err);
-	else if (open_launches(&child))
+	else
+		log__events(child.log, config->events, config->kinds);
+	if (!err && open_launches(&child)) {
+		log__close(child.log);
 		child.log = NULL;
+	}
 	no_cancel__end(cancel_state);
 }
 
@@ -148,7 +159,31 @@ static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 	    atomic_exchange(has_api, true))
 		return;
 	api_name__public(cupti_name, name, sizeof(name));
-	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name);
+	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name,
+		 api_name__kinds(cupti_name));
+}
+
+/*
+ * Valgrind translates the code that it finds, and where a probe is that is a breakpoint,
+ * which nobody but the process then gets: it would be its end.
+ */
+static int find_valgrind(struct dl_phdr_info *info, size_t size, void *ret_found)
+{
+	(void)size;
+	*(bool *)ret_found = strstr(info->dlpi_name, "/vgpreload_core") != NULL;
+	return *(bool *)ret_found;
+}
+
+static bool can_hit_marker(struct log *log)
+{
+	bool is_translated = false;
+
+	dl_iterate_phdr(find_valgrind, &is_translated);
+	if (is_translated && !config->has_launch_log)
+		log__message(log, GPU_LOG_WARNING,
+			     "valgrind runs this program, and can't run probes: what it "
+			     "launches has no stacks; record with --stacks process");
+	return !is_translated;
 }
 
 static void hit_marker(const struct owner *owner, uint64_t key,
@@ -174,7 +209,7 @@ static void carry(const struct owner *owner, uint32_t api, uint64_t key, bool is
 		stack.nr_frames = (uint32_t)stack__walk(stack.frames);
 	if (has_launch_log(owner))
 		launch_log__launch(owner->launches, key, &stack);
-	else
+	else if (has_marker)
 		hit_marker(owner, key, &stack, is_forked);
 }
 
@@ -196,8 +231,14 @@ static void on_launch(const struct api_call *call, CUpti_CallbackDomain domain,
 	if (!owner)
 		return;
 	tell_api(owner, domain, cbid, name);
-	atomic_fetch_add_explicit(&owner->nr_launches, 1, memory_order_relaxed);
+	tally__add_launch(log__tally(owner->log));
 	carry(owner, call->api, call->correlation_id, is_forked);
+}
+
+/* Are the calls of such functions recorded with their stacks? */
+static bool has_stack(enum api_kind kind)
+{
+	return kind == API_LAUNCH || kind == API_STACK;
 }
 
 /* What a thread is doing, as far as callbacks tell */
@@ -206,10 +247,37 @@ struct thread_state {
 	uint64_t last_correlation;
 	struct api_call call;
 	struct graph_copies copies; /* empty outside of the call that makes them */
+	/* When the call began, without what was done here; 0: that is not recorded */
+	uint64_t start_ns;
+	uint32_t tid; /* 0: not asked for yet */
 };
+
+static void begin_call(struct thread_state *thread)
+{
+	if (!thread->tid)
+		thread->tid = (uint32_t)gettid();
+	thread->start_ns = cupti_clock__now();
+}
+
+/* A call has ended that puts work on the GPU. */
+static void end_call(struct thread_state *thread)
+{
+	struct gpu_log_api_call call = {
+		.api = thread->call.api,
+		.correlation_id = thread->call.correlation_id,
+		.start_ns = thread->start_ns,
+		.end_ns = cupti_clock__now(),
+		.tid = thread->tid,
+	};
+
+	thread->start_ns = 0;
+	log__api_call(self.log, &call);
+}
 
 static void on_leave(struct thread_state *thread)
 {
+	if (thread->start_ns)
+		end_call(thread);
 	if (thread->call.kind == API_GRAPH_INSTANTIATE && thread->copies.nr)
 		graph__end_instantiation(&thread->copies);
 	thread->call.api = 0;
@@ -223,16 +291,24 @@ static void on_enter(struct thread_state *thread, CUpti_CallbackDomain domain,
 	if (thread->last_correlation == correlation)
 		return;
 	thread->last_correlation = correlation;
-	thread->copies.nr = 0; /* of a call whose end wasn't told */
+	/* Of a call whose end wasn't told */
+	thread->copies.nr = 0;
+	thread->start_ns = 0;
 	thread->call = (struct api_call){
 		.api = GPU_LOG_API_ID(domain, cbid),
-		.kind = api_kinds[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid],
+		.kind = atomic_load_explicit(kind_at(domain, cbid), memory_order_relaxed),
 		.correlation_id = launch__note_correlation(data->correlationId),
 	};
-	if (thread->call.kind == API_LAUNCH)
+	if (has_stack(thread->call.kind) && stray__is_off(thread->call.correlation_id))
+		return;
+	if (has_stack(thread->call.kind))
 		on_launch(&thread->call, domain, cbid, data->functionName);
+	else if (thread->call.kind == API_ID)
+		asked_id = thread->call.correlation_id;
 	else if (!fork_page__is_forked())
 		tell_api(&self, domain, cbid, data->functionName);
+	if (records_calls && thread->call.kind == API_LAUNCH && !fork_page__is_forked())
+		begin_call(thread);
 }
 
 static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
@@ -245,7 +321,12 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 	int saved_errno = errno;
 
 	(void)userdata;
-	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE &&
+	    cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+		/* The driver is initialized by now. */
+		if (!fork_page__is_forked())
+			activity__enable_late(false, NULL);
+	} else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
 		graph__on_resource(cbid, data, &thread->call, &thread->copies);
 	} else if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API ||
 		    domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
@@ -261,11 +342,11 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 int launch__prepare(const struct config *with_config, struct log *log)
 {
 	config = with_config;
+	records_calls = config->kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_CALL);
 	self.log = log;
 	memset(self.has_api, 0, sizeof(self.has_api));
-	atomic_store(&self.nr_launches, 0);
 	atomic_store(&newest_correlation, 0);
-	atomic_store(&first_correlation, UINT64_MAX);
+	has_marker = can_hit_marker(log);
 	return open_launches(&self);
 }
 
@@ -295,6 +376,35 @@ void launch__unsubscribe(void)
 	cupti->cuptiUnsubscribe(subscriber);
 }
 
+uint64_t launch__newest_id(void)
+{
+	CUresult (*get_version)(int *);
+	int version;
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!driver)
+		return 0;
+	get_version = (CUresult(*)(int *))(uintptr_t)dlsym(driver, ID_FUNCTION);
+	asked_id = 0;
+	if (get_version)
+		get_version(&version);
+	dlclose(driver);
+	return asked_id;
+}
+
+/* What has to be known of a function's calls, for the kinds that are wanted */
+static enum api_kind kind_of(const char *name)
+{
+	const uint32_t kinds = api_name__kinds(name);
+	const bool puts_work = kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_CALL);
+
+	if (!strcmp(name, ID_FUNCTION))
+		return API_ID;
+	if (api_name__is_wanted(name, config->events, config->kinds))
+		return puts_work ? API_LAUNCH : API_STACK;
+	return graph__kind_of(name, config->kinds);
+}
+
 unsigned int launch__enable(bool on)
 {
 	static const CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_RUNTIME_API,
@@ -309,39 +419,44 @@ unsigned int launch__enable(bool on)
 
 			if (cupti->cuptiGetCallbackName(domains[i], cbid, &name) || !name)
 				continue;
-			kind = api_name__is_launch(name) ? API_LAUNCH
-							 : graph__kind_of(name);
+			kind = kind_of(name);
 			if (kind == API_OTHER)
 				continue;
-			api_kinds[domains[i] == CUPTI_CB_DOMAIN_RUNTIME_API][cbid] = kind;
+			atomic_store_explicit(kind_at(domains[i], cbid), kind,
+					      memory_order_relaxed);
 			if (!cupti->cuptiEnableCallback(on, subscriber, domains[i], cbid))
-				nr_enabled += kind == API_LAUNCH;
+				nr_enabled += has_stack(kind);
 		}
 	}
-	graph__enable(cupti, subscriber, self.log, on);
+	if (config->kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT))
+		cupti->cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+					   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	graph__enable(cupti, subscriber, self.log, config->kinds, on);
 	return nr_enabled;
 }
 
 uint64_t launch__count(void)
 {
-	return atomic_load(&self.nr_launches);
+	return tally__launches(log__tally(self.log));
 }
 
 void launch__end(void)
 {
 	struct owner *owner = &self;
+	uint64_t nr_launches;
 
 	if (fork_page__is_forked()) {
 		if (atomic_load(&child_pid) != (int)getpid())
 			return;
 		owner = &child;
 	}
+	if (!owner->log)
+		return;
+	nr_launches = tally__launches(log__tally(owner->log));
 	if (has_launch_log(owner))
-		launch_log__end(owner->launches, atomic_load(&owner->nr_launches));
-	if (owner->log) {
-		jit__end(owner->log, owner == &child);
-		log__end(owner->log, atomic_load(&owner->nr_launches));
-	}
+		launch_log__end(owner->launches, nr_launches);
+	jit__end(owner->log, owner == &child);
+	log__end(owner->log, nr_launches);
 }
 
 void launch__flush(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The launch callbacks: CUPTI calls one at the entry of every API function that
- * launches; it walks the stack and hits the marker.
+ * The launch callbacks: CUPTI calls one at the entry of every API function that has
+ * records of the kinds that are wanted, as launches have; it walks the stack and hits the
+ * marker. "Launches" here are calls of any of these.
  *
  * A runtime function calls the driver function of the same job, and both are
  * reported, with one correlation id: only the first, which is the outermost, is
@@ -36,13 +37,13 @@ CUptiResult launch__subscribe(const struct cupti_table *cupti, char ret_holder[1
 void launch__unsubscribe(void);
 
 /**
- * launch__enable - switch the callbacks of every launching function on or off, and those
- * that tell of graphs' nodes
+ * launch__enable - switch the callbacks of every such function on or off, and those that
+ * tell of graphs' nodes
  *
  * The functions are found in CUPTI's own list of names, so those of later
  * versions are too.
  *
- * Return: how many launching functions, 0 if none could be switched.
+ * Return: how many such functions, 0 if none could be switched.
  */
 unsigned int launch__enable(bool on);
 
@@ -61,8 +62,11 @@ uint64_t launch__widen(uint32_t correlation_id);
 /* The same of a launch, which others are widened by from here on. */
 uint64_t launch__note_correlation(uint32_t correlation_id);
 
-/* The lowest correlation id that was noted; UINT64_MAX if none was. */
-uint64_t launch__first(void);
+/*
+ * A correlation id, widened: launches that are entered from here on have later ones.
+ * Calls the driver. 0: CUPTI doesn't tell; its callbacks must be on.
+ */
+uint64_t launch__newest_id(void);
 
 /* How many launches this process has made. */
 uint64_t launch__count(void);

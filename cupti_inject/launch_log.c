@@ -2,7 +2,7 @@
 /*
  * Two locks: `mutex` is held while a record is appended to the block `filling`,
  * `writing` while the block `full` is written. Who holds the first may wait for the
- * second, never the other way round.
+ * second, never the other way round; and who holds either never for the process's log.
  */
 #include "launch_log.h"
 
@@ -45,8 +45,11 @@ struct launch_log {
 	struct maps *maps; /* NULL in a forked child, whose launches have no frames */
 	unsigned int nr_vain_updates;
 	bool has_failed; /* the last update did */
+	int untold_err; /* why it did, if the log doesn't say so yet */
 	uint64_t updated_ns; /* when mappings were read */
 	struct log *log; /* to say so */
+	struct gpu_log_process process;
+	struct gpu_log_namespace namespace;
 	struct block blocks[2];
 };
 
@@ -145,10 +148,7 @@ static void update_maps(struct launch_log *log, uint64_t now_ns)
 	log->updated_ns = now_ns;
 	err = maps__update(log->maps, append_map, log);
 	if (err && !log->has_failed)
-		log__message(log->log, GPU_LOG_WARNING,
-			     "can't tell what /proc/self/maps has: %s: what was loaded "
-			     "since has no names",
-			     strerror(-err));
+		log->untold_err = err;
 	log->has_failed = err;
 }
 
@@ -283,6 +283,7 @@ void launch_log__launch(struct launch_log *log, uint64_t key, struct launch_stac
 	struct thread forked, *thread = current_thread(&forked);
 	bool have_maps_changed = log->maps && maps__have_changed(log->maps);
 	uint64_t now_ns, hash;
+	int untold_err;
 
 	stack->tid = thread->tid;
 	stack->pad = 0;
@@ -294,17 +295,30 @@ void launch_log__launch(struct launch_log *log, uint64_t key, struct launch_stac
 		update_maps(log, now_ns);
 	if (append_launch(log, key, thread, stack, hash, now_ns))
 		log->nr_lost++;
+	untold_err = log->untold_err;
+	log->untold_err = 0;
 	pthread_mutex_unlock(&log->mutex);
+	if (untold_err)
+		log__message(log->log, GPU_LOG_WARNING,
+			     "can't tell what /proc/self/maps has: %s: what was loaded "
+			     "since has no names",
+			     strerror(-untold_err));
+}
+
+/* What a log begins with */
+static void append_process(struct launch_log *log)
+{
+	append(log, GPU_LOG_PROCESS, &log->process, sizeof(log->process));
+	append(log, GPU_LOG_NAMESPACE, &log->namespace, sizeof(log->namespace));
 }
 
 /* A log that is closed, and whose locks are held or not yet there. */
 static int begin(struct launch_log *launches, const char *spool, uint64_t session)
 {
 	const uint64_t log_id = log__id(launches->log);
-	struct gpu_log_process process;
 	int err;
 
-	err = block_file__open(spool, log_id, ".gpulaunch", &launches->file);
+	err = block_file__open(spool, log_id, BLOCK_FILE_LAUNCH_LOG, &launches->file);
 	if (err)
 		return err;
 	block__init(&launches->blocks[0], session, log_id);
@@ -313,25 +327,29 @@ static int begin(struct launch_log *launches, const char *spool, uint64_t sessio
 	launches->spare = &launches->blocks[1];
 	launches->full = NULL;
 	launches->time_ns = 0;
-	log__get_process(launches->log, &process);
-	append(launches, GPU_LOG_PROCESS, &process, sizeof(process));
+	append_process(launches);
 	return 0;
+}
+
+static void flush(void *log)
+{
+	launch_log__flush(log);
 }
 
 int launch_log__open(const char *spool, uint64_t session, struct log *log,
 		     struct launch_log **ret)
 {
 	struct launch_log *launches;
-	struct gpu_log_process process;
 	int err;
 
 	launches = calloc(1, sizeof(*launches));
 	if (!launches)
 		return -ENOMEM;
 	launches->log = log;
-	log__get_process(log, &process);
+	log__get_process(log, &launches->process);
+	log__get_namespace(log, &launches->namespace);
 	/* In a forked child, locks of the dynamic linker's may be held by nobody. */
-	err = process.is_forked ? 0 : maps__new(&launches->maps);
+	err = launches->process.is_forked ? 0 : maps__new(&launches->maps);
 	if (!err)
 		err = begin(launches, spool, session);
 	if (err) {
@@ -341,19 +359,27 @@ int launch_log__open(const char *spool, uint64_t session, struct log *log,
 	}
 	pthread_mutex_init(&launches->mutex, NULL);
 	pthread_mutex_init(&launches->writing, NULL);
+	log__write_behind(log, flush, launches);
 	*ret = launches;
 	return 0;
 }
 
 int launch_log__reopen(struct launch_log *log, const char *spool, uint64_t session)
 {
+	struct gpu_log_namespace namespace;
+	struct gpu_log_process process;
 	int err;
 
+	log__get_process(log->log, &process);
+	log__get_namespace(log->log, &namespace);
 	pthread_mutex_lock(&log->mutex);
 	pthread_mutex_lock(&log->writing);
+	log->process = process;
+	log->namespace = namespace;
 	log->nr_lost = 0;
 	log->nr_vain_updates = 0;
 	log->has_failed = false;
+	log->untold_err = 0;
 	maps__forget(log->maps);
 	intern__clear(&log->stacks);
 	err = begin(log, spool, session);
@@ -414,8 +440,6 @@ static void drop_block(struct launch_log *log, struct block *block)
  */
 static void drop_unwritten(struct launch_log *log)
 {
-	struct gpu_log_process process;
-
 	pthread_mutex_lock(&log->writing);
 	if (log->full) {
 		drop_block(log, log->full);
@@ -426,9 +450,7 @@ static void drop_unwritten(struct launch_log *log)
 		log->time_ns = 0;
 	}
 	pthread_mutex_unlock(&log->writing);
-	/* A log begins with it. */
-	log__get_process(log->log, &process);
-	append(log, GPU_LOG_PROCESS, &process, sizeof(process));
+	append_process(log);
 }
 
 static void append_end(struct launch_log *log, uint64_t nr_launches)

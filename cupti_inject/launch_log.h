@@ -8,8 +8,9 @@
  * two blocks while the other is being written, so that a launch seldom waits for the
  * disk. What can't be written is kept as long as there is room, then counted.
  *
- * Whoever writes what the GPU did flushes this log before: a kernel that is in the
- * one file has its launch in the other, also after a kill.
+ * A block of the process's log is written behind what is here by then: a kernel, or a
+ * call, that is in the one file has its launch in the other, also after a kill. So this
+ * log's mutexes are taken within that one's, never the other way round.
  *
  * All functions may be called from any thread.
  */

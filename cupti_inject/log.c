@@ -2,7 +2,6 @@
 #include "log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,29 +14,32 @@
 
 #include "block_file.h"
 #include "intern.h"
+#include "process_facts.h"
+#include "tally.h"
 
 #define MESSAGE_BYTES 1024
+/* Of strings, and of all else, that are known by an id */
+#define MAX_KEY_BYTES (16u << 20)
 
 struct log {
 	pthread_mutex_t mutex; /* of everything below */
 	struct block_file *file; /* NULL: closed */
 	bool is_stuck; /* the last write failed: no other try before the next flush */
+	void (*flush_first)(void *ctx); /* before each block; NULL: nothing is */
+	void *flush_ctx;
 	uint64_t nr_kernels;
+	uint64_t nr_records; /* of types that are counted */
 	uint64_t nr_lost[GPU_LOG_LOSS_UNFINISHED + 1];
 	struct intern strings;
 	struct intern shapes;
+	struct intern operations;
 	struct intern codes; /* of Python */
 	struct gpu_log_process process;
+	struct gpu_log_namespace namespace;
+	struct tally
+		tally; /* its launches are counted by any thread, without the mutex */
 	struct block block;
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* Write the block. 0 or -errno, after which it is kept. */
 static int log__write_block(struct log *log)
@@ -48,6 +50,8 @@ static int log__write_block(struct log *log)
 		return -EAGAIN;
 	if (!log->file)
 		return -EBADF;
+	if (log->flush_first && log->block.header.payload_bytes)
+		log->flush_first(log->flush_ctx);
 	err = block_file__write(log->file, &log->block);
 	log->is_stuck = err;
 	return err;
@@ -74,6 +78,32 @@ static int log__append(struct log *log, enum gpu_log_type type, void *record, si
 		return -ENOSPC;
 	memcpy(to + 1, (struct gpu_log_record *)record + 1, size - sizeof(*to));
 	return 0;
+}
+
+/* There is no room for a record that counts. */
+static void log__note_lost(struct log *log)
+{
+	tally__add_records(&log->tally, 1);
+	log->nr_lost[log->is_stuck ? GPU_LOG_LOSS_WRITE : GPU_LOG_LOSS_NO_MEMORY]++;
+}
+
+static void log__note_written(struct log *log)
+{
+	tally__add_records(&log->tally, 1);
+	log->nr_records++;
+}
+
+/* One that counts. 0 or -ENOSPC, after which it is a lost one. */
+static int log__append_counted(struct log *log, enum gpu_log_type type, void *record,
+			       size_t size)
+{
+	int err = log__append(log, type, record, size);
+
+	if (err)
+		log__note_lost(log);
+	else
+		log__note_written(log);
+	return err;
 }
 
 /* Id of a string, which is written if it is new. 0 if there is no room. */
@@ -114,6 +144,57 @@ static uint32_t log__shape(struct log *log, const char *name, struct gpu_log_sha
 	return intern__add(&log->shapes, key, sizeof(*shape) - skip);
 }
 
+/* The same of what isn't a kernel. NAME: of a variable, or NULL */
+static uint32_t log__operation(struct log *log, const char *name,
+			       struct gpu_log_operation *operation)
+{
+	const size_t skip = offsetof(struct gpu_log_operation, kind);
+	const unsigned char *key = (const unsigned char *)operation + skip;
+	uint32_t id;
+
+	operation->name = name ? log__string(log, name) : 0;
+	if (name && !operation->name)
+		return 0;
+	id = intern__find(&log->operations, key, sizeof(*operation) - skip);
+	if (id)
+		return id;
+	operation->operation = intern__next_id(&log->operations);
+	if (log__append(log, GPU_LOG_OPERATION, operation, sizeof(*operation)))
+		return 0;
+	return intern__add(&log->operations, key, sizeof(*operation) - skip);
+}
+
+/* What was written is not to be named by its id any more, but written anew. */
+static void log__forget(struct log *log)
+{
+	intern__forget(&log->strings);
+	intern__forget(&log->shapes);
+	intern__forget(&log->operations);
+	intern__forget(&log->codes);
+}
+
+/*
+ * Programs number their NVTX ranges ("step 17"), and nodes of graphs that are made again
+ * and again are other shapes each time, without end: what they are known by is forgotten
+ * now and then, and written again when it is met again.
+ */
+static void log__bound_keys(struct log *log)
+{
+	struct gpu_log_forget forget;
+
+	if (log->strings.nr_key_bytes + log->shapes.nr_key_bytes +
+		    log->operations.nr_key_bytes + log->codes.nr_key_bytes <
+	    MAX_KEY_BYTES)
+		return;
+	log__forget(log);
+	forget = (struct gpu_log_forget){
+		.strings = intern__next_id(&log->strings),
+		.shapes = intern__next_id(&log->shapes),
+		.operations = intern__next_id(&log->operations),
+	};
+	log__append(log, GPU_LOG_FORGET, &forget, sizeof(forget));
+}
+
 /* Loss records for what was counted. */
 static void log__tell_losses(struct log *log)
 {
@@ -136,28 +217,18 @@ static void log__flush_locked(struct log *log)
 	log__write_block(log);
 }
 
-/* The process's name, which is its main thread's; "" if /proc doesn't say. */
-static void read_comm(char *comm, size_t size)
-{
-	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return;
-	len = read(fd, comm, size - 1);
-	comm[len > 0 ? len : 0] = 0;
-	comm[strcspn(comm, "\n")] = 0;
-	close(fd);
-}
-
 /* Random, unique, never 0 */
 static uint64_t make_id(void)
 {
+	struct timespec time;
 	uint64_t id;
 
 	do {
-		if (getrandom(&id, sizeof(id), 0) < 0)
-			id = now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 40;
+		if (getrandom(&id, sizeof(id), 0) >= 0)
+			continue;
+		clock_gettime(CLOCK_REALTIME, &time);
+		id = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+		id ^= (uint64_t)getpid() << 40;
 	} while (!id);
 	return id;
 }
@@ -169,18 +240,15 @@ static int log__begin(struct log *log, const char *spool, uint64_t session,
 	const uint64_t log_id = make_id();
 	int err;
 
-	err = block_file__open(spool, log_id, ".gpulog", &log->file);
+	err = block_file__open(spool, log_id, BLOCK_FILE_LOG, &log->file);
 	if (err)
 		return err;
 	block__init(&log->block, session, log_id);
-	log->process = (struct gpu_log_process){
-		.pid = (uint32_t)getpid(),
-		.ppid = (uint32_t)getppid(),
-		.is_forked = is_forked,
-		.start_ns = now_ns(CLOCK_MONOTONIC),
-	};
-	read_comm(log->process.comm, sizeof(log->process.comm));
+	tally__open(&log->tally, log_id);
+	log->process = process_facts__process(is_forked);
+	log->namespace = process_facts__namespace();
 	log__append(log, GPU_LOG_PROCESS, &log->process, sizeof(log->process));
+	log__append(log, GPU_LOG_NAMESPACE, &log->namespace, sizeof(log->namespace));
 	/* Now, so that a process that crashes at once is known by name. */
 	log__write_block(log);
 	return 0;
@@ -211,9 +279,12 @@ int log__reopen(struct log *log, const char *spool, uint64_t session)
 	pthread_mutex_lock(&log->mutex);
 	log->is_stuck = false;
 	log->nr_kernels = 0;
+	log->nr_records = 0;
 	memset(log->nr_lost, 0, sizeof(log->nr_lost));
 	intern__clear(&log->strings);
 	intern__clear(&log->shapes);
+	intern__clear(&log->operations);
+	intern__clear(&log->codes);
 	err = log__begin(log, spool, session, false);
 	pthread_mutex_unlock(&log->mutex);
 	return err;
@@ -227,9 +298,29 @@ void log__close(struct log *log)
 	pthread_mutex_unlock(&log->mutex);
 }
 
+void log__write_behind(struct log *log, void (*flush)(void *ctx), void *ctx)
+{
+	pthread_mutex_lock(&log->mutex);
+	log->flush_first = flush;
+	log->flush_ctx = ctx;
+	pthread_mutex_unlock(&log->mutex);
+}
+
 uint64_t log__id(const struct log *log)
 {
 	return log->block.header.log_id;
+}
+
+struct tally *log__tally(struct log *log)
+{
+	return &log->tally;
+}
+
+void log__get_namespace(struct log *log, struct gpu_log_namespace *ret)
+{
+	pthread_mutex_lock(&log->mutex);
+	*ret = log->namespace;
+	pthread_mutex_unlock(&log->mutex);
 }
 
 void log__get_process(struct log *log, struct gpu_log_process *ret)
@@ -258,18 +349,53 @@ void log__kernel(struct log *log, const char *name, struct gpu_log_shape *shape,
 	};
 
 	pthread_mutex_lock(&log->mutex);
+	log__bound_keys(log);
 	kernel.shape = log__shape(log, name, shape);
-	if (kernel.shape && !log__append(log, GPU_LOG_KERNEL, &kernel, sizeof(kernel)))
+	if (!kernel.shape)
+		log__note_lost(log);
+	else if (!log__append_counted(log, GPU_LOG_KERNEL, &kernel, sizeof(kernel)))
 		log->nr_kernels++;
-	else
-		log->nr_lost[log->is_stuck ? GPU_LOG_LOSS_WRITE
-					   : GPU_LOG_LOSS_NO_MEMORY]++;
 	pthread_mutex_unlock(&log->mutex);
 }
 
-void log__api(struct log *log, uint32_t api, const char *name)
+void log__activity(struct log *log, struct gpu_log_operation *operation,
+		   struct gpu_log_activity *activity)
 {
-	struct gpu_log_api record = {.api = api};
+	pthread_mutex_lock(&log->mutex);
+	log__bound_keys(log);
+	activity->operation = log__operation(log, NULL, operation);
+	if (!activity->operation)
+		log__note_lost(log);
+	else
+		log__append_counted(log, GPU_LOG_ACTIVITY, activity, sizeof(*activity));
+	pthread_mutex_unlock(&log->mutex);
+}
+
+void log__memory(struct log *log, const char *name, struct gpu_log_operation *operation,
+		 struct gpu_log_memory *memory)
+{
+	pthread_mutex_lock(&log->mutex);
+	log__bound_keys(log);
+	memory->operation = log__operation(log, name, operation);
+	if (!memory->operation)
+		log__note_lost(log);
+	else
+		log__append_counted(log, GPU_LOG_MEMORY, memory, sizeof(*memory));
+	pthread_mutex_unlock(&log->mutex);
+}
+
+void log__events(struct log *log, uint32_t events, uint32_t kinds)
+{
+	struct gpu_log_events record = {.events = events, .kinds = kinds};
+
+	pthread_mutex_lock(&log->mutex);
+	log__append(log, GPU_LOG_EVENTS, &record, sizeof(record));
+	pthread_mutex_unlock(&log->mutex);
+}
+
+void log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds)
+{
+	struct gpu_log_api record = {.api = api, .kinds = kinds};
 
 	pthread_mutex_lock(&log->mutex);
 	record.name = log__string(log, name);
@@ -306,7 +432,7 @@ out:
 void log__api_call(struct log *log, struct gpu_log_api_call *call)
 {
 	pthread_mutex_lock(&log->mutex);
-	log__append(log, GPU_LOG_API_CALL, call, sizeof(*call));
+	log__append_counted(log, GPU_LOG_API_CALL, call, sizeof(*call));
 	pthread_mutex_unlock(&log->mutex);
 }
 
@@ -325,6 +451,31 @@ void log__context(struct log *log, struct gpu_log_context *context)
 	pthread_mutex_unlock(&log->mutex);
 }
 
+/* 0 for no string, and if there is no room */
+static uint32_t log__string_or_none(struct log *log, const char *text)
+{
+	return text ? log__string(log, text) : 0;
+}
+
+void log__nvtx(struct log *log, const char *domain, const char *name,
+	       struct gpu_log_nvtx *nvtx)
+{
+	pthread_mutex_lock(&log->mutex);
+	log__bound_keys(log);
+	nvtx->domain = log__string_or_none(log, domain);
+	nvtx->name = log__string_or_none(log, name);
+	log__append_counted(log, GPU_LOG_NVTX, nvtx, sizeof(*nvtx));
+	pthread_mutex_unlock(&log->mutex);
+}
+
+void log__rank(struct log *log, const char *source, struct gpu_log_rank *rank)
+{
+	pthread_mutex_lock(&log->mutex);
+	rank->source = log__string(log, source);
+	log__append(log, GPU_LOG_RANK, rank, sizeof(*rank));
+	pthread_mutex_unlock(&log->mutex);
+}
+
 void log__graph_node(struct log *log, struct gpu_log_graph_node *node)
 {
 	pthread_mutex_lock(&log->mutex);
@@ -336,6 +487,9 @@ void log__count_lost(struct log *log, enum gpu_log_loss_kind kind, uint64_t nr)
 {
 	pthread_mutex_lock(&log->mutex);
 	log->nr_lost[kind] += nr;
+	/* An unfinished one has a record, too. */
+	if (kind != GPU_LOG_LOSS_UNFINISHED)
+		tally__add_records(&log->tally, nr);
 	pthread_mutex_unlock(&log->mutex);
 }
 
@@ -406,21 +560,19 @@ static void log__drop_block(struct log *log)
 
 		if (record->type == GPU_LOG_LOSS)
 			log->nr_lost[loss->kind] += loss->nr_records;
-		if (record->type != GPU_LOG_KERNEL)
-			continue;
-		log->nr_lost[GPU_LOG_LOSS_WRITE]++;
-		log->nr_kernels--;
+		log->nr_lost[GPU_LOG_LOSS_WRITE] += gpu_log_is_counted(record->type);
+		log->nr_kernels -= record->type == GPU_LOG_KERNEL;
+		log->nr_records -= gpu_log_is_counted(record->type);
 	}
 	log->block.header.payload_bytes = 0;
-	intern__forget(&log->strings);
-	intern__forget(&log->shapes);
-	intern__forget(&log->codes);
+	log__forget(log);
 }
 
 static void log__append_end(struct log *log, uint64_t nr_launches)
 {
 	struct gpu_log_end end = {.nr_launches = nr_launches,
-				  .nr_kernels = log->nr_kernels};
+				  .nr_kernels = log->nr_kernels,
+				  .nr_records = log->nr_records};
 
 	log->is_stuck = false;
 	log__tell_losses(log);

@@ -19,6 +19,7 @@
 #include "gpu_log.h"
 
 struct log;
+struct tally;
 
 /**
  * log__open - create the process's log and write who it is
@@ -38,13 +39,25 @@ int log__open(const char *spool, uint64_t session, bool is_forked, struct log **
  */
 void log__close(struct log *log);
 
+/**
+ * log__write_behind - have something written before each block is
+ * @flush: called with @ctx and the log's mutex held; calls nothing of the log's
+ *
+ * So that what records refer to is in its own file, however the process ends.
+ */
+void log__write_behind(struct log *log, void (*flush)(void *ctx), void *ctx);
+
 /* A new log, of another recording, in the place of one that is closed. 0 or -errno. */
 int log__reopen(struct log *log, const char *spool, uint64_t session);
 
 uint64_t log__id(const struct log *log);
 
-/* Whose log it is; its rec member is not filled in. */
+/* Where launches are counted, of each recording anew; GPU records are here. */
+struct tally *log__tally(struct log *log);
+
+/* Whose log it is, and in which pid namespace; the rec members are not filled in. */
 void log__get_process(struct log *log, struct gpu_log_process *ret);
+void log__get_namespace(struct log *log, struct gpu_log_namespace *ret);
 
 /* Versions for the process record, once known: written again, with the rest. */
 void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver);
@@ -57,8 +70,29 @@ void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver);
 void log__kernel(struct log *log, const char *name, struct gpu_log_shape *shape,
 		 uint64_t correlation_id, uint64_t start_ns, uint64_t end_ns);
 
-/* The name of an API function; call once for each. */
-void log__api(struct log *log, uint32_t api, const char *name);
+/**
+ * log__activity - append one execution of a copy, a memset, a sync, or a fault
+ * @operation: its rec, operation and name members are filled in here
+ * @activity:  its rec and operation members are
+ */
+void log__activity(struct log *log, struct gpu_log_operation *operation,
+		   struct gpu_log_activity *activity);
+
+/**
+ * log__memory - append that memory was allocated or freed
+ * @name: of the variable; NULL if it has none. Compared by content.
+ */
+void log__memory(struct log *log, const char *name, struct gpu_log_operation *operation,
+		 struct gpu_log_memory *memory);
+
+/* What is recorded: GPU_LOG_EVENT_BIT()s, GPU_LOG_KIND_BIT()s. The last call holds. */
+void log__events(struct log *log, uint32_t events, uint32_t kinds);
+
+/*
+ * The name of an API function, and what its calls give records of: GPU_LOG_KIND_BIT()s.
+ * Call once for each.
+ */
+void log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds);
 
 /**
  * log__python_code - the id of a Python function's code
@@ -79,6 +113,19 @@ void log__api_call(struct log *log, struct gpu_log_api_call *call);
 void log__device(struct log *log, const char *name, struct gpu_log_device *device);
 
 void log__context(struct log *log, struct gpu_log_context *context);
+
+/**
+ * log__nvtx - append what the program says it is doing
+ * @domain, @name: UTF-8; NULL: none
+ * @nvtx:  its rec, domain and name members are filled in here
+ *
+ * Cancels no thread: whoever calls it from one of the program's sees to that.
+ */
+void log__nvtx(struct log *log, const char *domain, const char *name,
+	       struct gpu_log_nvtx *nvtx);
+
+/* Which of a job's processes it is; its rec and source members are filled in here. */
+void log__rank(struct log *log, const char *source, struct gpu_log_rank *rank);
 
 /* Where a graph's node comes from; the rec member is filled in here. */
 void log__graph_node(struct log *log, struct gpu_log_graph_node *node);
@@ -103,7 +150,7 @@ void log__flush(struct log *log);
 
 /*
  * Has the recorder removed the file? It does so when its command ends; a process
- * that outlives the command then writes for nobody. Known after a flush.
+ * that outlives the command then writes for nobody.
  */
 bool log__is_abandoned(struct log *log);
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "marker.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "wiped_page.h"
+
+#include "gpu_log.h"
+
+#include "marker_code.h"
 
 /*
- * The functions are written in assembly so that the nop is their very first
- * instruction (a compiler may put endbr64 or a frame there, and a probe on
+ * The functions are written in assembly so that the instruction that a probe is quick
+ * on is their very first (a compiler may put endbr64 or a frame there, and a probe on
  * those is single-stepped: 20 µs in a VM), and so that the arguments are in
  * registers at the probe, as the note says:
  *
@@ -18,28 +21,13 @@
  *   address of the probe, of .stapsdt.base, of the semaphore (none)
  *   provider, name, arguments ("size@operand", negative size: signed)
  */
-#if defined(__x86_64__)
-#define NOP_QUICK  ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
-#define NOP_FORKED "nop"
-#define RETURN	   "ret"
-#define ARGUMENTS  "8@%rdi 8@%rsi 8@%rdx 4@%ecx 8@%r8 8@%r9"
-#elif defined(__aarch64__)
-#define NOP_QUICK  "nop"
-#define NOP_FORKED "nop"
-#define RETURN	   "ret"
-#define ARGUMENTS  "8@x0 8@x1 8@x2 4@x3 8@x4 8@x5"
-#else
-#error "write the marker for this architecture"
-#endif
-
-#define MARKER(name, nop)                           \
+#define MARKER(name, code)                          \
 	".pushsection .text\n"                      \
 	".globl " name "\n"                         \
 	".type " name ", %function\n"               \
 	".balign 64\n" name ":\n"                   \
 	"	.cfi_startproc\n"                         \
-	"990:	" nop "\n"                          \
-	"	" RETURN "\n"                       \
+	"990:	" code "\n"                         \
 	"	.cfi_endproc\n"                           \
 	".size " name ", . - " name "\n"            \
 	".popsection\n"                             \
@@ -53,7 +41,7 @@
 	"	.8byte 0\n"                               \
 	"	.asciz \"perf_gpu\"\n"                    \
 	"	.asciz \"launch\"\n"                      \
-	"	.asciz \"" ARGUMENTS "\"\n"         \
+	"	.asciz \"" MARKER_ARGUMENTS "\"\n"  \
 	"994:	.balign 4\n"                          \
 	".popsection\n"
 
@@ -63,8 +51,8 @@ __asm__(".pushsection .stapsdt.base, \"aG\", %progbits, .stapsdt.base, comdat\n"
 	".hidden _.stapsdt.base\n"
 	"_.stapsdt.base: .space 1\n"
 	".size _.stapsdt.base, 1\n"
-	".popsection\n" MARKER("perf_gpu_launch", NOP_QUICK)
-		MARKER("perf_gpu_launch_forked", NOP_FORKED));
+	".popsection\n" MARKER("perf_gpu_launch", MARKER_CODE)
+		MARKER("perf_gpu_launch_forked", MARKER_CODE_FORKED));
 
 void marker__tell_no_log(uint64_t session, int err)
 {
@@ -72,26 +60,24 @@ void marker__tell_no_log(uint64_t session, int err)
 	perf_gpu_launch_forked(session, 0, (uint64_t)-err, 0, NULL, 0);
 }
 
+void marker__tell_taken(uint64_t session, uint64_t log_id)
+{
+	perf_gpu_launch_forked(session, log_id, 0, GPU_LOG_API_TAKEN, NULL, 0);
+}
+
 /* A page with a 1 in it, which a forked child finds to be 0. */
 static const unsigned char *fork_page;
 
 int fork_page__init(void)
 {
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char *page;
+	int err;
 
 	if (fork_page)
 		return 0;
-	page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		    -1, 0);
-	if (page == MAP_FAILED)
-		return -errno;
-	if (madvise(page, page_bytes, MADV_WIPEONFORK)) {
-		int err = -errno;
-
-		munmap(page, page_bytes);
+	err = wiped_page__create(&page);
+	if (err)
 		return err;
-	}
 	*page = 1;
 	fork_page = page;
 	return 0;

@@ -3,12 +3,12 @@
  * The launch marker: a function that does nothing, called once per launch, for
  * the recorder to put its uprobe on.
  *
- * There are two, because of the kernel:
+ * There are two, because of the kernel, on x86-64 (marker_code.h):
  *   perf_gpu_launch         starts with the 5-byte nop, which Linux 6.18 turns
  *                           into a call: a quarter of the cost of a trap
  *   perf_gpu_launch_forked  starts with the 1-byte nop, which older kernels
  *                           emulate, and which works after a fork
- * In a forked child, Linux 6.18 leaves the call instruction in the page but
+ * On aarch64 both are the same. In a forked child, Linux 6.18 leaves the call instruction in the page but
  * not the trampoline it calls: the first marker would be a SIGSEGV. So a child
  * made by fork or a raw clone must take the second, and is told by a page that
  * the kernel wipes on fork (pthread_atfork doesn't see a raw clone).
@@ -46,6 +46,15 @@ EXPORT void perf_gpu_launch_forked(uint64_t session, uint64_t log_id,
  * Hits a marker as log 0, with the errno as the correlation id.
  */
 void marker__tell_no_log(uint64_t session, int err);
+
+/**
+ * marker__tell_taken - the process can't tell of launches: probes on the API are to be set
+ * @session: of the recording
+ * @log_id:  of the process's log
+ *
+ * The recorder answers by a file beside the log, GPU_LOG_PROBED_SUFFIX.
+ */
+void marker__tell_taken(uint64_t session, uint64_t log_id);
 
 /**
  * fork_page__init - from here on, children can be told from this process

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <unistd.h>
 
 /*
@@ -12,13 +11,10 @@
  */
 #define LOWEST_FD 100
 
-static int open_high(const char *path, int flags)
+static int move_high(int low)
 {
-	int low, fd, err;
+	int fd, err;
 
-	low = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (low < 0)
-		return -errno;
 	fd = fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
 	if (fd < 0) /* the process may have fewer */
 		fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -29,12 +25,18 @@ static int open_high(const char *path, int flags)
 	return err ? err : fd;
 }
 
-int own_file__open(struct own_file *file, int flags)
+static int open_high(const char *path, int flags)
+{
+	int low = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return low < 0 ? -errno : move_high(low);
+}
+
+static int take(struct own_file *file, int fd, int flags)
 {
 	struct stat st;
-	int fd, err;
+	int err;
 
-	fd = open_high(file->path, flags);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st)) {
@@ -47,6 +49,17 @@ int own_file__open(struct own_file *file, int flags)
 	file->dev = st.st_dev;
 	file->ino = st.st_ino;
 	return 0;
+}
+
+int own_file__open(struct own_file *file, int flags)
+{
+	return take(file, open_high(file->path, flags), flags);
+}
+
+int own_file__adopt(struct own_file *file, int fd)
+{
+	file->path[0] = '\0';
+	return take(file, move_high(fd), O_WRONLY);
 }
 
 static bool is_file(const struct own_file *file, int fd, struct stat *st)
@@ -69,6 +82,18 @@ int own_file__check(struct own_file *file, struct stat *ret)
 	}
 	file->fd = fd;
 	return 0;
+}
+
+bool own_file__has_no_more(void)
+{
+	int saved_errno = errno;
+	int fd = open("/", O_PATH | O_CLOEXEC);
+	bool has_no_more = fd < 0 && (errno == EMFILE || errno == ENFILE);
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved_errno;
+	return has_no_more;
 }
 
 void own_file__close(struct own_file *file)

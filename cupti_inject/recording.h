@@ -45,20 +45,34 @@ void recording__turn(enum recording_switch who, bool on);
 /* Did CUPTI refuse to be switched on? Then the log tells why. */
 bool recording__has_failed(void);
 
+/* Is CUPTI to be shared with somebody who isn't there yet? A flush looks for him. */
+bool recording__is_waiting(void);
+
+/* Is it on, but for what can't be switched on before cuInit() is over? */
+bool recording__awaits_driver(void);
+
+/* Switch that on, if it can be now. */
+void recording__look_at_driver(void);
+
 /* Write what has ended by now. */
 void recording__flush(void);
+
+/* False when the recorder was killed, after a message to the user. From one thread. */
+bool recording__has_recorder(void);
 
 /* Has the recorder removed the log? Known after a flush. */
 bool recording__is_abandoned(void);
 
 /**
  * recording__close - off, everything out, the end record, and leave CUPTI
- * @finalizes: take CUPTI out of the process altogether: on an H200, launches cost 15 to
- *             25 % more as long as it is there, though nobody uses it
+ *
+ * CUPTI stays in the process. On an H200, launches cost 15 to 25 % more as long as it is
+ * there, though nobody uses it; but cuptiFinalize(), while other threads launched graphs,
+ * ended the program: "unspecified launch failure", and a double free.
  *
  * Nothing if none is open.
  */
-void recording__close(bool finalizes);
+void recording__close(void);
 
 /* The process ends, as the atexit handlers run: everything out. */
 void recording__finish(void);

@@ -25,6 +25,9 @@ struct place {
 	uint64_t ip; /* where it goes on */
 	uint64_t registers[FRAME_NR_REGISTERS];
 	bool is_interrupted;
+	/* Found by the frame pointer, which needn't tell where the stack pointer is: it
+	   is there, or further out. */
+	bool is_sp_bound;
 	struct frame_rule rule; /* of the ip */
 };
 
@@ -110,6 +113,48 @@ static bool is_outwards(const struct walk *walk, uint64_t from, uint64_t to)
 	return to > from || to < walk->memory.start;
 }
 
+/* Where the caller's stack pointer is when the function has returned */
+static bool walk__find_cfa(struct walk *walk, const struct place *from, uint64_t *ret)
+{
+	const struct frame_rule *rule = &from->rule;
+	uint64_t cfa;
+
+	/* A function that saves both has the frame pointer point to where. */
+	if (from->is_sp_bound && !frame_rule__has_pair(rule))
+		return false;
+	if (from->is_sp_bound && rule->head.cfa_register == FRAME_SP) {
+		*ret = from->registers[FRAME_FP] - (uint64_t)(rule->head.saved_fp * 8ll);
+		return !rule->head.is_cfa_indirect;
+	}
+	cfa = from->registers[rule->head.cfa_register] +
+	      (uint64_t)(int64_t)rule->head.cfa_offset;
+	if (rule->head.is_cfa_indirect && !stack_memory__read(&walk->memory, cfa, &cfa))
+		return false;
+	*ret = cfa;
+	return true;
+}
+
+static bool walk__find_return(struct walk *walk, const struct place *from,
+			      const uint64_t bases[3], uint64_t *ret)
+{
+	const struct frame_rule *rule = &from->rule;
+
+	if (rule->return_base == FRAME_IN_LINK) {
+		if (FRAME_LINK >= FRAME_NR_REGISTERS || !from->is_interrupted ||
+		    bases[FRAME_FROM_CFA] < bases[FRAME_FROM_SP])
+			return false;
+		*ret = from->registers[FRAME_LINK];
+	} else if (!is_outwards(walk, bases[FRAME_FROM_SP], bases[FRAME_FROM_CFA]) ||
+		   !stack_memory__read(&walk->memory,
+				       bases[rule->return_base] +
+					       (uint64_t)(rule->return_offset * 8ll),
+				       ret)) {
+		return false;
+	}
+	*ret = arch__return_address(*ret);
+	return true;
+}
+
 static bool walk__follow_table(struct walk *walk, const struct place *from,
 			       struct place *to)
 {
@@ -119,22 +164,17 @@ static bool walk__follow_table(struct walk *walk, const struct place *from,
 	uint64_t bases[3];
 	uint64_t cfa;
 
-	if (rule->head.cfa_register >= nr_registers) {
+	if (rule->head.cfa_register >= nr_registers ||
+	    (rule->return_base == FRAME_IN_LINK && !walk->has_all_registers)) {
 		walk->needs_all_registers = true;
 		return false;
 	}
-	cfa = from->registers[rule->head.cfa_register] +
-	      (uint64_t)(int64_t)rule->head.cfa_offset;
-	if (rule->head.is_cfa_indirect && !stack_memory__read(&walk->memory, cfa, &cfa))
+	if (!walk__find_cfa(walk, from, &cfa))
 		return false;
 	bases[FRAME_FROM_CFA] = cfa;
 	bases[FRAME_FROM_SP] = from->registers[FRAME_SP];
 	bases[FRAME_FROM_FP] = from->registers[FRAME_FP];
-	if (!is_outwards(walk, from->registers[FRAME_SP], cfa) ||
-	    !stack_memory__read(&walk->memory,
-				bases[rule->return_base] +
-					(uint64_t)(rule->return_offset * 8ll),
-				&to->ip))
+	if (!walk__find_return(walk, from, bases, &to->ip))
 		return false;
 	for (unsigned int reg = FRAME_FP; reg < nr_registers; reg++) {
 		int16_t offset = reg == FRAME_FP ? rule->head.saved_fp
@@ -150,6 +190,7 @@ static bool walk__follow_table(struct walk *walk, const struct place *from,
 	}
 	to->registers[FRAME_SP] = cfa;
 	to->is_interrupted = rule->head.is_interrupted;
+	to->is_sp_bound = false;
 	return true;
 }
 
@@ -165,8 +206,12 @@ static bool walk__follow_chain(struct walk *walk, const struct place *from,
 	memcpy(to->registers, from->registers, sizeof(to->registers));
 	to->registers[FRAME_SP] = fp + 16;
 	to->is_interrupted = false;
-	return stack_memory__read(&walk->memory, fp, &to->registers[FRAME_FP]) &&
-	       stack_memory__read(&walk->memory, fp + 8, &to->ip);
+	to->is_sp_bound = !ARCH_CHAIN_HAS_SP;
+	if (!stack_memory__read(&walk->memory, fp, &to->registers[FRAME_FP]) ||
+	    !stack_memory__read(&walk->memory, fp + 8, &to->ip))
+		return false;
+	to->ip = arch__return_address(to->ip);
+	return true;
 }
 
 enum step {
@@ -272,9 +317,10 @@ static inline bool walk__leads_on(const struct walk *walk, const struct past_pla
 				  const struct past_place *to)
 {
 	uint64_t slot = to->sp + (uint64_t)from->saved_fp * 8;
+	uint64_t returns = arch__plain_return(to->sp, from->saved_fp);
 
-	if (to->sp - 8 < walk->memory.start || to->sp > walk->memory.end ||
-	    load(to->sp - 8) != to->ip)
+	if (returns < walk->memory.start || returns >= walk->memory.end ||
+	    arch__return_address(load(returns)) != to->ip)
 		return false;
 	if (from->saved_fp == FRAME_SAME)
 		return true;
@@ -348,6 +394,7 @@ static void walk__run_plain(struct walk *walk, struct place *at)
 
 	while (rule.is_plain) {
 		struct past_place next;
+		uint64_t returns;
 
 		if (walk__follow_past(walk, &place)) {
 			at->is_interrupted = false;
@@ -357,10 +404,11 @@ static void walk__run_plain(struct walk *walk, struct place *at)
 		}
 		next.sp = (rule.cfa_register == FRAME_SP ? place.sp : place.fp) +
 			  (uint64_t)(int64_t)rule.cfa_offset;
-		if (next.sp <= place.sp || next.sp - 8 < start || next.sp > end ||
+		returns = arch__plain_return(next.sp, rule.saved_fp);
+		if (next.sp <= place.sp || returns < start || returns >= end ||
 		    next.sp & 7)
 			break;
-		next.ip = load(next.sp - 8);
+		next.ip = arch__return_address(load(returns));
 		next.fp = place.fp;
 		place.saved_fp = rule.saved_fp;
 		if (rule.saved_fp != FRAME_SAME) {
@@ -406,7 +454,7 @@ static void walk__run(struct walk *walk, const struct place *start)
 	walk__begin_past(walk);
 	for (;;) {
 		/* Of one that was interrupted later on, the rule is found by another key. */
-		if (!walk->has_all_registers &&
+		if (!walk->has_all_registers && !places[now].is_sp_bound &&
 		    (!walk->nr_frames || !places[now].is_interrupted))
 			walk__run_plain(walk, &places[now]);
 		step = walk__step(walk, &places[now], &places[!now]);
@@ -422,38 +470,6 @@ static void walk__run(struct walk *walk, const struct place *start)
 		walk__truncate(walk);
 }
 
-/* All registers at one place of the calling function. */
-#if defined(__x86_64__)
-#define PLACE__HERE(place)                                                           \
-	__asm__ volatile("lea 0f(%%rip), %%rax\n"                                    \
-			 "0: mov %%rax, %0\n"                                        \
-			 "mov %%rsp, %1\n"                                           \
-			 "mov %%rbp, %2\n"                                           \
-			 "mov %%rbx, %3\n"                                           \
-			 "mov %%r12, %4\n"                                           \
-			 "mov %%r13, %5\n"                                           \
-			 "mov %%r14, %6\n"                                           \
-			 "mov %%r15, %7\n"                                           \
-			 : "=m"((place)->ip), "=m"((place)->registers[0]),           \
-			   "=m"((place)->registers[1]), "=m"((place)->registers[2]), \
-			   "=m"((place)->registers[3]), "=m"((place)->registers[4]), \
-			   "=m"((place)->registers[5]), "=m"((place)->registers[6])  \
-			 :                                                           \
-			 : "rax")
-#elif defined(__aarch64__)
-#define PLACE__HERE(place)                                                          \
-	__asm__ volatile("adr x9, 0f\n"                                             \
-			 "0: str x9, %0\n"                                          \
-			 "mov x9, sp\n"                                             \
-			 "str x9, %1\n"                                             \
-			 "str x29, %2\n"                                            \
-			 "str x19, %3\n"                                            \
-			 : "=m"((place)->ip), "=m"((place)->registers[0]),          \
-			   "=m"((place)->registers[1]), "=m"((place)->registers[2]) \
-			 :                                                          \
-			 : "x9")
-#endif
-
 size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES],
 		      uint64_t stack_pointers[UNWIND_MAX_FRAMES + 1], size_t max_frames)
 {
@@ -466,7 +482,7 @@ size_t unwind__frames(uint64_t frames[UNWIND_MAX_FRAMES],
 
 	if (!is_open)
 		return 0;
-	PLACE__HERE(&start);
+	ARCH_PLACE_HERE(start.ip, start.registers);
 	walk__set_epoch(&walk);
 	stack_memory__init(&walk.memory, start.registers[FRAME_SP]);
 	walk__run(&walk, &start);

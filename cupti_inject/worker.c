@@ -17,7 +17,15 @@
 #include "no_cancel.h"
 #include "recording.h"
 
-#define FLUSH_PERIOD_S 1
+#define FLUSH_PERIOD_MS 1000
+/* How often another user of CUPTI is looked for */
+#define WAITING_PERIOD_MS 100
+/*
+ * How often it is tried whether cuInit() is over, and for how long: without callbacks, as
+ * with probes on the API, nobody tells, and what happens until it is noticed is lost.
+ */
+#define DRIVER_PERIOD_MS 1
+#define MAX_DRIVER_TRIES 10000
 /* How long the process's end waits for what the thread is at */
 #define MAX_END_WAIT_MS 1000
 
@@ -26,6 +34,7 @@ enum worker { WORKER_SLEEPS, WORKER_WORKS, WORKER_ENDED };
 static atomic_int worker = WORKER_SLEEPS;
 
 static uint32_t done; /* the command that was carried out last */
+static unsigned int nr_driver_tries;
 
 /* 0 or an error for control__answer() */
 static int open_recording(void)
@@ -44,12 +53,27 @@ static int open_recording(void)
 	return err == -EIO ? -CONTROL_TOLD : err;
 }
 
+/*
+ * What is open may be of a recorder that has ended without us, while we were stopped or
+ * just now: another's commands are not for that.
+ */
+static void close_stale(void)
+{
+	if (!control__is_own() || !recording__is_open())
+		return;
+	recording__flush();
+	if (recording__is_abandoned() || !recording__has_recorder())
+		recording__close();
+}
+
 static int carry_out(enum control_state state)
 {
 	int err = 0;
 
+	close_stale();
+
 	if (state == CONTROL_IDLE) {
-		recording__close(control__is_own());
+		recording__close();
 		return 0;
 	}
 	/* Before it is open: it is not to be on for a moment. */
@@ -59,22 +83,31 @@ static int carry_out(enum control_state state)
 	if (err)
 		return err;
 	recording__turn(RECORDING_OFF_BY_RECORDER, state == CONTROL_RECORDING);
-	if (!recording__has_failed()) {
-		recording__flush();
+	if (!recording__has_failed())
 		return 0;
-	}
-	recording__close(control__is_own());
+	recording__close();
 	return -CONTROL_TOLD;
 }
 
-static void look_at_commands(void)
+/* @flushes: not within cuInit(), where nothing is to be asked of the driver */
+static void look_at_commands(bool flushes)
 {
 	const uint32_t wanted = control__wanted();
+	int err;
 
 	if (wanted == done)
 		return;
-	control__answer(wanted, carry_out(CONTROL_STATE(wanted)));
+	err = carry_out(CONTROL_STATE(wanted));
+	/* Who waits for the answer then reads what there is. */
+	if (!err && flushes && recording__is_open())
+		recording__flush();
+	control__answer(wanted, err);
 	done = wanted;
+}
+
+static bool awaits_driver(void)
+{
+	return nr_driver_tries < MAX_DRIVER_TRIES && recording__awaits_driver();
 }
 
 /* Return: there may be more to do. */
@@ -82,13 +115,18 @@ static bool work_once(void)
 {
 	const uint32_t before = done;
 
-	look_at_commands();
+	look_at_commands(true);
 	if (done != before || !recording__is_open())
 		return true;
-	recording__flush();
-	if (!recording__is_abandoned() && control__has_recorder())
+	if (awaits_driver() && ++nr_driver_tries % FLUSH_PERIOD_MS) {
+		recording__look_at_driver();
 		return true;
-	recording__close(control__is_own());
+	}
+	recording__flush();
+	if (!recording__is_abandoned() && control__has_recorder() &&
+	    recording__has_recorder())
+		return true;
+	recording__close();
 	return control__is_own();
 }
 
@@ -97,13 +135,23 @@ static bool worker__switch(int from, int to)
 	return atomic_compare_exchange_strong(&worker, &from, to);
 }
 
+/* 0: until there is a command */
+static unsigned int period_ms(void)
+{
+	if (!recording__is_open())
+		return 0;
+	if (awaits_driver())
+		return DRIVER_PERIOD_MS;
+	return recording__is_waiting() ? WAITING_PERIOD_MS : FLUSH_PERIOD_MS;
+}
+
 static void *work(void *unused)
 {
 	bool goes_on;
 
 	(void)unused;
 	do {
-		control__wait(done, recording__is_open() ? FLUSH_PERIOD_S : 0);
+		control__wait(done, period_ms());
 		if (!worker__switch(WORKER_SLEEPS, WORKER_WORKS))
 			return NULL;
 		goes_on = work_once();
@@ -117,9 +165,9 @@ void worker__begin(void)
 	if (control__wanted() == done)
 		recording__turn(RECORDING_OFF_BY_RECORDER, true);
 	else
-		look_at_commands();
+		look_at_commands(false);
 	if (recording__has_failed())
-		recording__close(control__is_own());
+		recording__close();
 }
 
 int worker__start(void)
@@ -157,9 +205,10 @@ void worker__end(void)
 	}
 }
 
+/* The program's own handlers, which come behind it, may tell of an errno from before. */
 static void finish(void)
 {
-	int cancel_state;
+	int saved_errno = errno, cancel_state;
 
 	/* In a forked child CUPTI's threads and locks are in no usable state. */
 	if (fork_page__is_forked())
@@ -168,6 +217,7 @@ static void finish(void)
 	worker__end();
 	recording__finish();
 	no_cancel__end(cancel_state);
+	errno = saved_errno;
 }
 
 void worker__finish_at_exit(void)

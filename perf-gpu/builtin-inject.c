@@ -2,31 +2,40 @@
 /* perf-gpu inject: perf.data + perf.data.gpu → a perf.data with GPU samples. */
 #include "builtin.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "record/recover.h"
 #include "sink/sink.h"
 #include "source/options.h"
 #include "source/source.h"
-#include "util/format.h"
 #include "util/log.h"
 #include "util/usage.h"
 
 enum {
 	OPT_KEEP_CPU = SOURCE_OPTIONS_END,
 	OPT_UNWIND,
+	OPT_AGGREGATE,
+	OPT_RECOVER,
 };
 
 static const struct usage_option options[] = {
 	SOURCE_USAGE_INPUT,
 	{'o', "output", "file", "write to <file> (perf.gpu.data)"},
 	SOURCE_USAGE_GPU,
-	SOURCE_USAGE_NAMES,
-	SOURCE_USAGE_KEEP_DRIVER_FRAMES,
-	SOURCE_USAGE_GRAPH_STACKS,
-	SOURCE_USAGE_KEEP_INTERPRETER_FRAMES,
-	SOURCE_USAGE_SYMFS,
+	SOURCE_USAGE_EVENTS,
+	SOURCE_USAGE_LABELS,
+	SOURCE_USAGE_THREADS,
+	SOURCE_USAGE_STACKS,
 	{OPT_UNWIND, "unwind", NULL,
 	 "unwind the stacks that record --call-graph dwarf has copied"},
+	{OPT_AGGREGATE, "aggregate", NULL,
+	 "add up samples of equal stacks and kernels; weights tell how many they were"},
+	{OPT_RECOVER, "recover", NULL,
+	 "first make a recording of what a recorder has left that did not finish"},
 	{OPT_KEEP_CPU, "keep-cpu", NULL, "keep the samples of other events in the input"},
 	SOURCE_USAGE_VERBOSITY,
 	{0},
@@ -40,51 +49,72 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* What was written, and everything that is missing from it. */
-static void print_summary(const struct source_stats *stats)
+/* Another machine's perf report needs more than the output. */
+static void tell_symbol_folder(const struct source_options *source, const char *output)
 {
-	struct format_buf count, time, percent;
+	if (source->symbol_folder && source_options__read_archive(source))
+		pr_info("the archive's files with symbols are in %s: perf --buildid-dir "
+			"%s "
+			"report -i %s",
+			source->symbol_folder, source->symbol_folder, output);
+}
 
-	if (!stats->nr_kernels && stats->nr_hits) {
-		pr_info("the stacks of %s launches were recorded, but no GPU records: "
-			"there "
-			"is nothing to weigh them by; perf report shows them in the "
-			"input",
-			format__count(stats->nr_hits, &count));
-		return;
+static int inject(struct source_options *source,
+		  const struct perfdata_options *sink_options, const char *output)
+{
+	struct source_stats stats;
+	struct sink *sink = NULL;
+	char *symbol_folder;
+	int err;
+
+	if (source_options__reads(source, output))
+		return -EINVAL;
+	if (asprintf(&symbol_folder, "%s.dso/symbols", output) < 0) {
+		pr_err("no memory to write %s", output);
+		return -ENOMEM;
 	}
-	if (!stats->nr_kernels) {
-		pr_info("no GPU kernels: none ran, or none was recorded");
-		source_stats__print_losses(stats);
-		return;
+	source->symbol_folder = symbol_folder;
+	err = sink_perfdata__new(output, sink_options, &sink);
+	if (!err)
+		err = source__run(source, sink, &stats);
+	if (!err) {
+		source_stats__print_summary(&stats);
+		source_stats__release(&stats);
+		tell_symbol_folder(source, output);
 	}
-	pr_info("%s GPU kernels, %s; %s of GPU time has a stack",
-		format__count(stats->nr_kernels, &count),
-		format__ms(stats->kernels_ns, &time),
-		format__percent(stats->attributed_ns, stats->kernels_ns, &percent));
-	if (stats->nr_kernels > stats->nr_attributed)
-		pr_info("%s kernels without a stack, %s, are under [unattributed]",
-			format__count(stats->nr_kernels - stats->nr_attributed, &count),
-			format__ms(stats->kernels_ns - stats->attributed_ns, &time));
-	source_stats__print_losses(stats);
+	if (sink)
+		sink->ops->delete (sink);
+	free(symbol_folder);
+	return err;
 }
 
 int cmd_inject(int argc, const char **argv)
 {
 	struct source_options source = SOURCE_OPTIONS_DEFAULT;
 	const char *output = "perf.gpu.data";
-	struct source_stats stats;
-	struct sink *sink = NULL;
-	bool keep_cpu = false;
-	int key, err;
+	struct perfdata_options sink_options = {.keep_other = false};
+	bool is_recovering = false;
+	char recovered[PATH_MAX];
+	int key;
 
 	while ((key = usage__next(&usage, argc, argv)) != USAGE_END) {
 		switch (key) {
 		case 'o':
+			if (!strcmp(optarg, "-"))
+				return usage__error(&usage,
+						    "-o - is not supported: two files "
+						    "are written, not a stream");
 			output = optarg;
 			break;
 		case OPT_KEEP_CPU:
-			keep_cpu = true;
+			sink_options.keep_other = true;
+			break;
+		case OPT_AGGREGATE:
+			sink_options.is_aggregated = true;
+			source.unwind = true; /* else no two stacks are equal */
+			break;
+		case OPT_RECOVER:
+			is_recovering = true;
 			break;
 		case OPT_UNWIND:
 			source.unwind = true;
@@ -101,14 +131,10 @@ int cmd_inject(int argc, const char **argv)
 	if (optind < argc)
 		return usage__error(&usage, "unexpected argument %s", argv[optind]);
 
-	if (source_options__reads(&source, output))
-		return EXIT_FAILURE;
-	err = sink_perfdata__new(output, keep_cpu, &sink);
-	if (!err)
-		err = source__run(&source, sink, &stats);
-	if (!err)
-		print_summary(&stats);
-	if (sink)
-		sink->ops->delete (sink);
-	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (is_recovering) {
+		if (recover__run(source.perfdata_path, recovered))
+			return EXIT_FAILURE;
+		source.perfdata_path = recovered;
+	}
+	return inject(&source, &sink_options, output) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

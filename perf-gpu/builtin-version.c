@@ -29,8 +29,10 @@ static void print_feature(const char *name, bool is_on, const char *version)
 static void print_build_options(void)
 {
 #define BUILD_FEATURE(name, version) print_feature(name, true, version);
+#define BUILD_FEATURE_OFF(name, why) print_feature(name, false, why);
 #include "build_features.h" /* written by scripts/features.sh */
 #undef BUILD_FEATURE
+#undef BUILD_FEATURE_OFF
 #ifdef PERF_GPU_SAN
 	print_feature("sanitizers", true, PERF_GPU_SAN);
 #else

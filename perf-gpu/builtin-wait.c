@@ -11,7 +11,9 @@
 
 #include "record/injection.h"
 #include "record/workload.h"
+#include "util/environment.h"
 #include "util/log.h"
+#include "util/rights.h"
 #include "util/paths.h"
 #include "util/usage.h"
 
@@ -26,7 +28,7 @@ static const struct usage_option options[] = {
 
 static const struct usage usage = {
 	.command = "wait",
-	.synopsis = "[--] <command> [<args>] | --env",
+	.synopsis = "[--] <command> [<args>]\n--env",
 	.summary = "Run a command, which waits for 'perf-gpu record -p'",
 	.options = options,
 	.stops_at_operand = true,
@@ -49,8 +51,27 @@ static int find_library(char ret[PATH_MAX])
 
 static int print_environment(const char *library)
 {
+	const char *next = injection__next_nvtx(library);
+
 	printf("CUDA_INJECTION64_PATH=%s\n" WAIT_VARIABLE "=1\n", library);
+	printf(INJECTION_NVTX_VARIABLE "=%s\n", library);
+	if (next)
+		printf(INJECTION_NVTX_NEXT_VARIABLE "=%s\n", next);
 	return EXIT_SUCCESS;
+}
+
+/* 0, or -1 without memory */
+static int set_environment(const char *library)
+{
+	const char *next = injection__next_nvtx(library);
+
+	if (next && setenv(INJECTION_NVTX_NEXT_VARIABLE, next, true))
+		return -1;
+	return setenv("CUDA_INJECTION64_PATH", library, true) ||
+			       setenv(INJECTION_NVTX_VARIABLE, library, true) ||
+			       setenv(WAIT_VARIABLE, "1", true)
+		       ? -1
+		       : 0;
 }
 
 /* Returns only if it can't be executed. */
@@ -61,13 +82,17 @@ static int execute(const char *library, const char *const *argv)
 	err = injection__check(library, true);
 	if (err)
 		return EXIT_FAILURE;
-	if (setenv("CUDA_INJECTION64_PATH", library, true) ||
-	    setenv(WAIT_VARIABLE, "1", true)) {
+	if (set_environment(library)) {
 		pr_err("no memory for the command's environment");
 		return EXIT_FAILURE;
 	}
-	execvp(argv[0], (char *const *)argv);
-	err = errno;
+	err = -rights__withhold();
+	if (!err)
+		err = -environment__restore();
+	if (!err) {
+		execvp(argv[0], (char *const *)argv);
+		err = errno;
+	}
 	pr_err("can't run %s: %s", argv[0], strerror(err));
 	return err == ENOENT ? WORKLOAD_STATUS_NOT_FOUND : WORKLOAD_STATUS_NOT_EXECUTABLE;
 }
@@ -92,7 +117,7 @@ int cmd_wait(int argc, const char **argv)
 	if (is_printing && optind < argc)
 		return usage__error(&usage, "--env runs no command: %s", argv[optind]);
 	if (!is_printing && optind == argc)
-		return usage__error(&usage, "which command is to wait?");
+		return usage__error(&usage, "no command that is to wait");
 	if (find_library(library))
 		return EXIT_FAILURE;
 	return is_printing ? print_environment(library) : execute(library, argv + optind);

@@ -11,6 +11,14 @@
 int cmd_record(int argc, const char **argv);
 int cmd_inject(int argc, const char **argv);
 int cmd_script(int argc, const char **argv);
+int cmd_report(int argc, const char **argv);
+int cmd_flamegraph(int argc, const char **argv);
+int cmd_export(int argc, const char **argv);
+int cmd_archive(int argc, const char **argv);
+int cmd_hotspot(int argc, const char **argv);
+int cmd_tui(int argc, const char **argv);
+int cmd_list(int argc, const char **argv);
+int cmd_merge(int argc, const char **argv);
 int cmd_wait(int argc, const char **argv);
 int cmd_check(int argc, const char **argv);
 int cmd_version(int argc, const char **argv);
@@ -22,6 +30,7 @@ struct command {
 	int (*run)(int argc, const char **argv);
 	const char *help;
 	bool has_page; /* perf-gpu-NAME(1); else it is in perf-gpu(1) */
+	bool needs_rights; /* other capabilities than those for files */
 };
 
 extern const struct command commands[];

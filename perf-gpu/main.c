@@ -10,6 +10,7 @@
  *   record: that of the recorded command, if the recording was made; 128 + N
  *   if signal N killed it
  *   wait: that of the command
+ *   hotspot, tui: that of the program, if it was run
  */
 #include "builtin.h"
 
@@ -19,18 +20,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/environment.h"
 #include "util/log.h"
+#include "util/progress.h"
+#include "util/rights.h"
 #include "util/usage.h"
 
 /* clang-format off */
 const struct command commands[] = {
-	{ "record",  cmd_record,  "Run a command, and record its launches and what the GPU did", true },
-	{ "inject",  cmd_inject,  "Give each GPU kernel the stack that launched it, for perf report", true },
-	{ "script",  cmd_script,  "Print the GPU kernels and their stacks as perf script does", true },
-	{ "wait",    cmd_wait,    "Run a command, which can be recorded later by record -p", true },
-	{ "check",   cmd_check,   "Tell what works on this machine, and how to mend what doesn't", true },
-	{ "version", cmd_version, "Print the version, and what it was built with", false },
-	{ "help",    cmd_help,    "Show the manual page of a command", false },
+	{ "record",  cmd_record,  "Run a command, and record its launches and what the GPU did", true, true },
+	{ "inject",  cmd_inject,  "Give what the GPU did the stacks that asked for it, for perf report", true, false },
+	{ "script",  cmd_script,  "Print what the GPU did, with its stacks, as perf script does", true, false },
+	{ "report",  cmd_report,  "Tell where the GPU time went, and which code sent it there", true, false },
+	{ "flamegraph", cmd_flamegraph, "Draw what the GPU did as a flame graph", true, false },
+	{ "export",  cmd_export,  "Write what the GPU did, with its stacks, for other viewers", true, false },
+	{ "hotspot", cmd_hotspot, "Open what the GPU did in hotspot", true, false },
+	{ "tui",     cmd_tui,     "Open what the GPU did in perf report", true, false },
+	{ "archive", cmd_archive, "Pack a recording with its symbols, to read it on another machine", true, false },
+	{ "list",    cmd_list,    "List the events that can be recorded", true, false },
+	{ "merge",   cmd_merge,   "Make one recording of those of several hosts or ranks", true, false },
+	{ "wait",    cmd_wait,    "Run a command, which can be recorded later by record -p", true, true },
+	{ "check",   cmd_check,   "Tell what works on this machine, and how to mend what doesn't", true, true },
+	{ "version", cmd_version, "Print the version; with -b, what it was built with, too", false, false },
+	{ "help",    cmd_help,    "Show the manual page of a command", false, false },
 	{ 0 },
 };
 /* clang-format on */
@@ -121,9 +133,13 @@ const struct command *command__find(const char *name)
 /* What was printed must have arrived: a full disk is no success. */
 static int flush_output(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (fflush(stdout))
+		pr_err("standard output could not be written: %m");
+	else if (ferror(stdout))
+		pr_err("standard output could not be written whole: is there room for "
+		       "it?");
+	else
 		return status;
-	pr_err("standard output could not be written: %m");
 	return status ? status : EXIT_FAILURE;
 }
 
@@ -131,6 +147,11 @@ static int run_command(const struct command *command, int argc, const char **arg
 {
 	usage__restart();
 	log__set_command(command->name);
+	if (rights__check_user())
+		return EXIT_FAILURE;
+	/* What others have made is read: if it is an attack, there is little to be had. */
+	if (!command->needs_rights)
+		rights__keep(RIGHTS_FILES);
 	return command->run(argc, argv);
 }
 
@@ -182,6 +203,11 @@ static void take_standard_descriptors(void)
 
 int main(int argc, const char **argv)
 {
+	int status;
+
 	take_standard_descriptors();
-	return flush_output(run(argc, argv));
+	environment__init(argv);
+	status = run(argc, argv);
+	progress__end();
+	return flush_output(status);
 }

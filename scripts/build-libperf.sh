@@ -3,7 +3,8 @@
 #
 # build-libperf.sh DIR: build libperf from the distribution's kernel source
 # package into DIR/lib and DIR/include, once. Debian and Ubuntu package the
-# source (linux-source-*) but not the library. No network is used.
+# source (linux-source-*) but not the library. No network is used. Environment:
+# CROSS_COMPILE, for another machine than this one.
 
 set -euo pipefail
 
@@ -29,12 +30,21 @@ tar -xf "$source" -C "$work" --strip-components=1 \
 	"$name/tools/scripts" "$name/tools/arch" "$name/scripts" \
 	"$name/include" "$name/arch/x86/include" "$name/arch/arm64/include" "$name/lib"
 
+# In the kernel's words
+cross=()
+if [ -n "${CROSS_COMPILE:-}" ]; then
+	arch=$(basename "$CROSS_COMPILE")
+	arch=${arch%%-*}
+	cross=("CROSS_COMPILE=$CROSS_COMPILE" "ARCH=${arch/aarch64/arm64}")
+fi
+
 # The caller's make flags and compiler settings are not libperf's.
 quiet_make()
 {
 	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u CFLAGS -u LDFLAGS -u O -u V \
-		make -C "$work/tools/lib/perf" O="$work/out/" prefix= \
-		DESTDIR="$work/root" libdir=/lib libdir_SQ=/lib "$@" >>"$work/log" 2>&1
+		${cross:+-u CC} make "${cross[@]}" -C "$work/tools/lib/perf" O="$work/out/" prefix= \
+		DESTDIR="$work/root" libdir=/lib libdir_SQ=/lib \
+		EXTRA_CFLAGS="-g -ffile-prefix-map=$work=." "$@" >>"$work/log" 2>&1
 }
 
 mkdir "$work/out"

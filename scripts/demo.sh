@@ -51,8 +51,9 @@ perf_gpu inject -i "$out/perf.data" -o "$out/perf.gpu.data"
 if command -v perf > /dev/null; then
 	report() {
 		step "perf report -i $out/perf.gpu.data --stdio -g none $*"
+		# A section for each event, below its name
 		perf report -i "$out/perf.gpu.data" --stdio -g none "$@" |
-			grep -v '^#\|^$' | sed -n 1,24p
+			sed -n "s/^# Samples: .* of event '\(.*\)'/\1/p; t; /^#\|^$/!p" | sed -n 1,28p
 	}
 	report --no-children -F overhead,sample,sym
 	# and with what each function launched, however deep
@@ -61,12 +62,17 @@ else
 	echo "perf is not installed; with it: perf report -i $out/perf.gpu.data"
 fi
 
+# The page is there if npm was at build time; the picture always is.
+graph=$out/flamegraph.html
+perf_gpu flamegraph -q -i "$out/perf.data" -o "$graph" || {
+	graph=$out/flamegraph.svg
+	perf_gpu flamegraph -q --svg -i "$out/perf.data" -o "$graph"
+}
 echo
-if command -v stackcollapse-perf.pl flamegraph.pl > /dev/null; then
-	perf_gpu script -i "$out/perf.data" | stackcollapse-perf.pl |
-		flamegraph.pl --title "mini_llm: time on the GPU" --countname ns > "$out/gpu.svg"
-	echo "The flame graph is in $out/gpu.svg"
-else
-	echo "To draw the flame graph, with https://github.com/brendangregg/FlameGraph on PATH:"
-	echo "  $O/perf-gpu script -i $out/perf.data | stackcollapse-perf.pl | flamegraph.pl > gpu.svg"
+echo "The flame graph is in $graph. To go on with the tour in README.md:"
+printf '  export PATH=%q:$PATH' "$O"
+if [[ $cuda_kind = stand-in ]]; then
+	printf ' LD_LIBRARY_PATH=%q' "$O/fake_cuda"
+	printf ' FAKE_CUDA_DURATIONS=%q' "$PWD/tests/data/mini_llm.durations"
 fi
+printf '\n  cp -r %q /tmp/tour && cd /tmp/tour\n' "$O/tests/workloads"

@@ -8,18 +8,32 @@
 #                                for the build, and print a table; what is missing
 #                                ends the build with one message
 #   features.sh --missing LEVEL  print the packages to install here, one a line;
-#                                LEVEL: build, check (and build), tests (and both)
+#                                LEVEL: build, check (and build), tests (and all)
 #   features.sh --libperf-source print the kernel source archive to take libperf from
+#   features.sh --foreign-arch   print Debian's name of CROSS_COMPILE's architecture
 #
-# Environment: CC, CLANG, BPFTOOL, CUDA_HOME, PKG_CONFIG_PATH.
+# Environment: CC, CLANG, BPFTOOL, CUDA_HOME, PKG_CONFIG, PKG_CONFIG_PATH, CROSS_COMPILE.
+#
+# With CROSS_COMPILE=aarch64-linux-gnu- the compiler and the libraries are those of the
+# other machine, which Debian and Ubuntu have beside their own (multiarch); of the
+# tests, only what an emulator can run is wanted.
 
 set -uo pipefail
 
-CC=${CC:-gcc}
+CROSS_COMPILE=${CROSS_COMPILE:-}
+CC=${CC:-${CROSS_COMPILE}gcc}
 CLANG=${CLANG:-clang}
+
+# What is built for: the compiler's prefix without its "-", and as uname -m has it
+cross_name=$(basename "${CROSS_COMPILE%-}")
+arch=${cross_name%%-*}
+arch=${arch:-$(uname -m)}
 
 # Each requirement: level, name, packages of Debian and Ubuntu, of Fedora.
 # "a|b": the first that the distribution has. "-": no package brings it.
+# Level cross: for the tests of what was built for another machine. Level page: for the
+# page of perf-gpu flamegraph, without which all else is built and works. Level option: something
+# less can be done without it.
 requirements="
 build  cc             gcc                          gcc
 build  make           make                         make
@@ -38,6 +52,12 @@ build  zlib           zlib1g-dev                   zlib-devel
 build  libz.a         zlib1g-dev                   zlib-static
 build  xz             xz-utils                     xz
 build  CUPTI          -                            -
+page   npm            npm                          npm
+option protobuf-c     libprotobuf-c-dev            protobuf-c-devel
+option protoc-c       protobuf-c-compiler          protobuf-c-compiler
+option sqlite3        libsqlite3-dev               sqlite-devel
+option libarchive     libarchive-dev               libarchive-devel
+option libzstd        libzstd-dev                  libzstd-devel
 check  perf           linux-perf|linux-tools-generic  perf
 check  perl           perl                         perl-interpreter
 check  python3        python3                      python3
@@ -45,22 +65,77 @@ check  g++            g++                          gcc-c++
 check  man            man-db                       man-db
 check  groff          groff-base                   groff-base
 check  bash-completion  bash-completion            bash-completion
+check  debuginfod     libdebuginfod1|libdebuginfod1t64  elfutils-debuginfod-client
 check  setpriv        util-linux                   util-linux
+check  setcap         libcap2-bin                  libcap
+check  strace         strace                       strace
+cross  qemu           qemu-user                    qemu-user
 tests  mandoc         mandoc                       mandoc
 tests  clang-format   clang-format                 clang-tools-extra
+tests  clang-tidy     clang-tidy                   clang-tools-extra
+tests  cppcheck       cppcheck                     cppcheck
+tests  valgrind       valgrind                     valgrind
 tests  shellcheck     shellcheck                   ShellCheck
 tests  hotspot        hotspot                      hotspot
 tests  xvfb           xvfb                         xorg-x11-server-Xvfb
 tests  xauth          xauth                        xorg-x11-xauth
 tests  xdotool        xdotool                      xdotool
 tests  imagemagick    imagemagick                  ImageMagick
+tests  chromium       chromium                     chromium
+tests  trace-viewer   golang-src                   golang-src
+tests  go             golang-go                    golang-bin
 "
+
+# Of these, a cross build takes those of the other machine.
+target_packages=" libc6-dev libbpf-dev libelf-dev libdw-dev libtraceevent-dev
+	libunwind-dev libiberty-dev zlib1g-dev libprotobuf-c-dev libsqlite3-dev
+	libarchive-dev libzstd-dev "
+
+# As Debian calls it
+foreign_arch()
+{
+	case $arch in
+	aarch64) echo arm64 ;;
+	x86_64) echo amd64 ;;
+	*) echo "$arch" ;;
+	esac
+}
+
+# PACKAGE of Debian, as a cross build needs it
+cross_package()
+{
+	if [ -z "$CROSS_COMPILE" ]; then
+		echo "$1"
+	elif [ "$1" = gcc ]; then
+		echo "gcc-${cross_name//_/-}"
+	elif [[ $target_packages =~ [[:space:]]$1[[:space:]] ]]; then
+		echo "$1:$(foreign_arch)"
+	else
+		echo "$1"
+	fi
+}
+
+# The other machine's pkg-config, or this one's with the other's folders
+find_pkg_config()
+{
+	if [ -n "${PKG_CONFIG:-}" ]; then
+		echo "$PKG_CONFIG"
+	elif [ -z "$CROSS_COMPILE" ]; then
+		echo pkg-config
+	elif command -v "${CROSS_COMPILE}pkg-config" >/dev/null; then
+		echo "${CROSS_COMPILE}pkg-config"
+	else
+		echo "env PKG_CONFIG_LIBDIR=/usr/lib/$cross_name/pkgconfig pkg-config"
+	fi
+}
+read -r -a pkg_config < <(find_pkg_config)
 
 # --- how each is found: a function prints the version, or fails ---------------
 
 first_number()
 {
-	grep -oEm 1 '[0-9]+(\.[0-9]+)+' | head -n 1
+	# Up to the end: who is cut off while he writes ends by SIGPIPE, as if he were not there.
+	grep -oE '[0-9]+(\.[0-9]+)+' | sed -n 1p
 }
 
 command_version()
@@ -71,7 +146,8 @@ command_version()
 # A library that pkg-config knows, in at least that version
 library_version()
 {
-	pkg-config --exists "$1 ${2:+>= $2}" 2>/dev/null && pkg-config --modversion "$1"
+	"${pkg_config[@]}" --exists "$1 ${2:+>= $2}" 2>/dev/null &&
+		"${pkg_config[@]}" --modversion "$1"
 }
 
 find_bpftool()
@@ -133,6 +209,15 @@ find_cuda_header()
 	return 1
 }
 
+# npm, if the node that it runs is new enough for what the page is built with
+find_npm()
+{
+	local major
+
+	command -v npm >/dev/null && major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null) &&
+		[ "$major" -ge 18 ] && command -v npm
+}
+
 has_static_library()
 {
 	[ -e "$($CC "-print-file-name=$1.a" 2>/dev/null)" ]
@@ -143,9 +228,9 @@ find_libunwind()
 {
 	local name file
 
-	for name in libunwind.so.8 "libunwind-$(uname -m).so.8"; do
-		file=$(pkg-config --variable=libdir libunwind 2>/dev/null)/$name
-		[ -e "$file" ] ||
+	for name in libunwind.so.8 "libunwind-$arch.so.8"; do
+		file=$("${pkg_config[@]}" --variable=libdir libunwind 2>/dev/null)/$name
+		[ -e "$file" ] || [ -n "$CROSS_COMPILE" ] ||
 			file=$(ldconfig -p 2>/dev/null | awk -v name="$name" '$1 == name { print $NF; exit }')
 		[ -e "$file" ] || return 1
 		echo "$file"
@@ -159,15 +244,29 @@ probe()
 	case $1 in
 	cc) command_version "$CC" ;;
 	clang) command_version "$CLANG" ;;
-	make | pkg-config | perl | python3 | g++ | man | groff | setpriv | clang-format | xz)
+	make | pkg-config | perl | python3 | g++ | man | groff | setpriv | strace | clang-format | xz)
 		command_version "$1"
 		;;
+	setcap) PATH=$PATH:/usr/sbin:/sbin command -v setcap >/dev/null ;;
+	npm) find_npm >/dev/null && command_version npm ;;
 	perf) command_version perf ;;
+	qemu) command_version "qemu-$arch" ;;
 	bpftool) tool=$(find_bpftool) && "$tool" version | first_number ;;
-	libc) echo '#include <features.h>
-		__GLIBC__.__GLIBC_MINOR__' | $CC -E -P - 2>/dev/null | tail -n 1 | tr -d ' ' ;;
+	libc)
+		# A cross compiler brings another one, which no library here goes with.
+		[ -z "$CROSS_COMPILE" ] || [ -e "/usr/include/$cross_name/gnu/libc-version.h" ] ||
+			[ -z "$(dpkg --print-architecture 2>/dev/null)" ] || return 1
+		echo '#include <features.h>
+		__GLIBC__.__GLIBC_MINOR__' | $CC -E -P - 2>/dev/null | tail -n 1 | tr -d ' '
+		;;
 	libbpf) library_version libbpf 1.1 ;;
-	libelf | libdw | libtraceevent | zlib) library_version "$1" ;;
+	libelf | libdw | libtraceevent | zlib | sqlite3) library_version "$1" ;;
+	protobuf-c) library_version libprotobuf-c 1.3 ;;
+	# The first that writes zstd
+	libarchive) library_version libarchive 3.3.3 ;;
+	# The first whose memory can be bounded
+	libzstd) library_version libzstd 1.4.0 ;;
+	protoc-c) command_version protoc-c ;;
 	libunwind) library_version libunwind && find_libunwind >/dev/null ;;
 	libperf) library_version libperf || find_libperf_source | first_number ;;
 	libiberty)
@@ -179,10 +278,18 @@ probe()
 		dir=$(find_cuda_header cupti_version.h) && find_cuda_header cuda.h >/dev/null &&
 			awk '$2 == "CUPTI_API_VERSION" { print $3 }' "$dir/cupti_version.h"
 		;;
+	# The client library, which is loaded when it is needed
+	debuginfod) ldconfig -p 2>/dev/null | grep -q 'libdebuginfod\.so\.1 ' && echo yes ;;
 	bash-completion) [ -e /usr/share/bash-completion/bash_completion ] && echo yes ;;
-	hotspot | mandoc | shellcheck | xauth | xdotool) command -v "$1" ;;
+	hotspot | mandoc | shellcheck | clang-tidy | cppcheck | valgrind | xauth | xdotool | chromium)
+		command -v "$1"
+		;;
 	xvfb) command -v Xvfb ;;
 	imagemagick) command -v convert ;;
+	go) command -v go || compgen -G '/usr/lib/go-*/bin/go' ;;
+	# Go comes with the one of chrome://tracing, for go tool trace.
+	trace-viewer) find /usr/share/go*/src /usr/lib/go*/src /usr/lib/golang/src \
+		-name trace_viewer_full.html -print -quit 2>/dev/null | grep . ;;
 	*)
 		echo "features.sh: nobody knows how to find $1" >&2
 		exit 2
@@ -216,15 +323,16 @@ print_missing()
 	local wanted=" build "
 	local level name debian fedora
 
-	[ "$1" = check ] && wanted=" build check "
-	[ "$1" = tests ] && wanted=" build check tests "
+	[ "$1" = check ] && wanted=" build option check "
+	[ "$1" = tests ] && wanted=" build option page check tests "
+	[ -n "$CROSS_COMPILE" ] && [ "$1" != build ] && wanted=" build option cross "
 	while read -r level name debian fedora; do
 		[[ -n $level && $wanted == *" $level "* ]] || continue
 		probe "$name" >/dev/null && continue
 		if [ "$debian" = - ]; then
 			continue
 		elif command -v apt-get >/dev/null; then
-			apt_package "$debian"
+			cross_package "$(apt_package "$debian")"
 		else
 			echo "$fedora"
 		fi
@@ -237,14 +345,32 @@ say_what_is_missing()
 
 	echo
 	echo "perf-gpu can't be built here. Missing:$names"
-	[ -n "${debian# }" ] && echo "  Debian, Ubuntu:  sudo apt-get install$debian"
-	[ -n "${fedora# }" ] && echo "  Fedora:          sudo dnf install$fedora"
+	if [ -n "$CROSS_COMPILE" ]; then
+		# Fedora packages no libraries of another machine's.
+		echo "  Debian, Ubuntu:  sudo dpkg --add-architecture $(foreign_arch) &&" \
+			"sudo apt-get update &&"
+		echo "                   sudo apt-get install$debian"
+	else
+		[ -n "${debian# }" ] && echo "  Debian, Ubuntu:  sudo apt-get install$debian"
+		[ -n "${fedora# }" ] && echo "  Fedora:          sudo dnf install$fedora"
+	fi
 	if [[ $names == *CUPTI* ]]; then
 		echo "  CUPTI headers:   come with the CUDA toolkit, see" \
 			"https://developer.nvidia.com/cuda-downloads,"
 		echo "                   or: pip install nvidia-cuda-cupti nvidia-cuda-runtime;" \
 			"a toolkit elsewhere: CUDA_HOME="
 	fi
+}
+
+# What can't be done without an optional thing
+without()
+{
+	case $1 in
+	protobuf-c | protoc-c) echo "perf-gpu export has no --perfetto and --pprof" ;;
+	sqlite3) echo "perf-gpu export has no --sqlite" ;;
+	libzstd) echo "what perf record -z compresses isn't read" ;;
+	libarchive) echo "there is no perf-gpu archive, and archives aren't read" ;;
+	esac
 }
 
 write_features()
@@ -254,21 +380,32 @@ write_features()
 	local mk="" header="" cupti cuda
 
 	while read -r level name debian fedora; do
-		[ "$level" = build ] || continue
+		[[ $level =~ ^(build|page|option)$ ]] || continue
 		if version=$(probe "$name"); then
 			printf '...%30s: [ on  ] %s\n' "$name" "$version"
 			case $name in
-			make | pkg-config | xz) ;; # leave no trace in what is built
+			make | pkg-config | xz | protoc-c) ;; # leave no trace in what is built
 			*) header+="BUILD_FEATURE(\"$name\", \"$version\")"$'\n' ;;
 			esac
+			continue
+		fi
+		if [ "$level" = page ]; then
+			printf '...%30s: [ OFF ] %s\n' "$name" \
+				"perf-gpu flamegraph will only draw with --svg"
+			header+="BUILD_FEATURE_OFF(\"$name\", \"perf-gpu flamegraph only draws with --svg\")"$'\n'
+			continue
+		fi
+		if [ "$level" = option ]; then
+			printf '...%30s: [ OFF ] %s\n' "$name" "$(without "$name")"
+			header+="BUILD_FEATURE_OFF(\"$name\", \"$(without "$name")\")"$'\n'
 			continue
 		fi
 		printf '...%30s: [ OFF ]\n' "$name"
 		missing+=" $name"
 		[ "$debian" = - ] && continue
 		# One package may bring several.
-		[[ " $missing_debian " == *" ${debian%%|*} "* ]] ||
-			missing_debian+=" ${debian%%|*}"
+		[[ " $missing_debian " == *" $(cross_package "${debian%%|*}") "* ]] ||
+			missing_debian+=" $(cross_package "${debian%%|*}")"
 		missing_fedora+=" $fedora"
 	done <<<"$requirements"
 	if [ -n "$missing" ]; then
@@ -279,17 +416,39 @@ write_features()
 	cupti=$(find_cuda_header cupti.h)
 	cuda=$(find_cuda_header cuda.h)
 	mk+="BPFTOOL ?= $(find_bpftool)"$'\n'
-	mk+="LIB_CFLAGS := $(pkg-config --cflags libbpf libelf libdw libtraceevent zlib)"$'\n'
-	mk+="LIB_LIBS := $(pkg-config --libs libbpf libelf libdw libtraceevent zlib) -liberty"$'\n'
-	if pkg-config --exists libperf; then
+	mk+="LIB_CFLAGS := $("${pkg_config[@]}" --cflags libbpf libelf libdw libtraceevent zlib)"$'\n'
+	mk+="LIB_LIBS := $("${pkg_config[@]}" --libs libbpf libelf libdw libtraceevent zlib) -liberty"$'\n'
+	if [ -n "$(probe protobuf-c)" ] && [ -n "$(probe protoc-c)" ]; then
+		mk+="HAVE_PROTOBUF_C := yes"$'\n'
+		mk+="LIB_CFLAGS += -DHAVE_PROTOBUF_C $("${pkg_config[@]}" --cflags libprotobuf-c)"$'\n'
+		mk+="LIB_LIBS += $("${pkg_config[@]}" --libs libprotobuf-c)"$'\n'
+	fi
+	if [ -n "$(probe sqlite3)" ]; then
+		mk+="HAVE_SQLITE3 := yes"$'\n'
+		mk+="LIB_CFLAGS += -DHAVE_SQLITE3 $("${pkg_config[@]}" --cflags sqlite3)"$'\n'
+		mk+="LIB_LIBS += $("${pkg_config[@]}" --libs sqlite3)"$'\n'
+	fi
+	if [ -n "$(probe libarchive)" ]; then
+		mk+="HAVE_LIBARCHIVE := yes"$'\n'
+		mk+="LIB_CFLAGS += $("${pkg_config[@]}" --cflags libarchive)"$'\n'
+		mk+="LIB_LIBS += $("${pkg_config[@]}" --libs libarchive)"$'\n'
+	fi
+	if [ -n "$(probe libzstd)" ]; then
+		mk+="HAVE_ZSTD := yes"$'\n'
+		mk+="LIB_CFLAGS += -DHAVE_ZSTD $("${pkg_config[@]}" --cflags libzstd)"$'\n'
+		mk+="LIB_LIBS += $("${pkg_config[@]}" --libs libzstd)"$'\n'
+	fi
+	if "${pkg_config[@]}" --exists libperf; then
 		mk+="LIBPERF_PACKAGE := yes"$'\n'
-		mk+="LIBPERF_CFLAGS := $(pkg-config --cflags libperf)"$'\n'
-		mk+="LIBPERF_LIBS := $(pkg-config --libs libperf)"$'\n'
+		mk+="LIBPERF_CFLAGS := $("${pkg_config[@]}" --cflags libperf)"$'\n'
+		mk+="LIBPERF_LIBS := $("${pkg_config[@]}" --libs libperf)"$'\n'
 	fi
 	mk+="CUDA_CFLAGS := -isystem $cupti"
 	[ "$cuda" != "$cupti" ] && mk+=" -isystem $cuda"
 	mk+=$'\n'"CUDA_INCLUDE := $cuda"
 	mk+=$'\n'"LIBUNWIND_SO := $(find_libunwind | paste -sd ' ')"$'\n'
+	mk+="NPM := $(find_npm)"$'\n'
+	mk+="NODE := $(find_npm >/dev/null && command -v node)"$'\n'
 	mk+="MULTIARCH := $($CC -print-multiarch 2>/dev/null)"$'\n'
 
 	mkdir -p "$dir/include"
@@ -301,6 +460,7 @@ write_features()
 case ${1:-} in
 --missing) print_missing "${2:-build}" ;;
 --libperf-source) find_libperf_source ;;
+--foreign-arch) foreign_arch ;;
 "" | -*)
 	sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2
 	exit 2

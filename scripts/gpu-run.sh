@@ -36,9 +36,14 @@ steps=(
 	"graph_truth 60" "graph_truth_stripped 60" "graph_truth_process 60"
 	"two_streams_dwarf 30" "no_root 30" "mini_llm 40" "mini_llm_tokens 60"
 	"attach 120" "killed 30" "killed_process 30" "mini_llm_durations 40"
+	"fault_exit 40" "fault_kill 40" "fault_term 30" "fault_fork 30" "fault_exec 40"
+	"fault_threads 60" "fault_reset 30" "fault_error 30" "fault_loader 90"
 	"torch_step 60" "torch_uprobe 60" "torch_trampoline 60" "torch_compile 90" "torch_graph 60"
 	"torch_loader 60" "triton 60" "jax 90" "cupy 60" "onnx 30"
-	"bench 180" "bench_torch 300"
+	"events 40" "events_process 40" "events_single 40" "events_torch 150" "cupti12 60"
+	"scale 40" "ddp 200" "ddp_cost 400"
+	"share_torch 90" "unshared_torch 120" "beside_nsys 120"
+	"bench 180" "bench_torch 300" "bench_events 200"
 )
 
 skip() {
@@ -233,7 +238,11 @@ record_part() {
 	cp "$work/attach/launched.txt" "$dir/"
 	perf_gpu record -v -o "$dir/perf.data" -p "$pid" "${@:2}"
 	perf_gpu script -q -i "$dir/perf.data" > "$dir/script.txt"
-	check_recording "attach/$1" --lost-kernels
+	check_recording "attach/$1" --lost-kernels || {
+		# When CUPTI stopped to tell of launches, if it did
+		python3 tests/workloads/untold.py "$dir/perf.data.gpu" | head -n 20
+		return 1
+	}
 }
 
 # In the middle of a process's life: again and again, with others of its kernels between
@@ -282,7 +291,8 @@ step_mini_llm_durations() {
 quality() {
 	local name=$1
 	shift
-	perf_gpu script -q -i "$work/$name/perf.data" -F comm,pid,tid,time,period,event,ip,sym,dso |
+	perf_gpu script -q -i "$work/$name/perf.data" -e gpu-kernel \
+		-F comm,pid,tid,time,period,event,ip,sym,dso |
 		python3 tests/workloads/stack_quality.py - "$@"
 }
 
@@ -347,6 +357,18 @@ step_onnx() {
 	record_python onnx onnxruntime -- onnx_step.py
 }
 
+# Everything else that the GPU did
+# shellcheck source=scripts/gpu-steps-events.sh
+. scripts/gpu-steps-events.sh
+# shellcheck source=scripts/gpu-steps-share.sh
+. scripts/gpu-steps-share.sh
+
+# shellcheck source=scripts/gpu-steps-faults.sh
+. scripts/gpu-steps-faults.sh
+
+# shellcheck source=scripts/gpu-steps-ddp.sh
+. scripts/gpu-steps-ddp.sh
+
 # What the benchmarks need: nsys, which Nsight Compute brings, and CUPTI.
 find_profilers() {
 	# Where pip has put it, if the loader doesn't find one.
@@ -370,6 +392,11 @@ step_bench_torch() {
 	tests/bench/torch.sh | tee "$work/torch_step.txt"
 }
 
+step_bench_events() {
+	find_profilers
+	tests/bench/events.sh | tee "$work/events.txt"
+}
+
 # One step is a process of its own: `timeout` can end it, and a failed command too.
 if [[ $# -gt 0 && $(type -t "step_$1") = function ]]; then
 	if [[ ! -d $work ]]; then
@@ -380,6 +407,18 @@ if [[ $# -gt 0 && $(type -t "step_$1") = function ]]; then
 	"step_$1"
 	exit
 fi
+
+# The small ones, which can become fixtures and pictures, without what is made of them.
+# After each step: who runs this may end it.
+pack_recordings() (
+	cd "$work"
+	rm -f ./*/perf.gpu.data ./*/script.txt
+	rm -rf ./*/perf.gpu.data.dso
+	find . -mindepth 1 -maxdepth 1 \( -name '*.txt' -o -type d \) \
+		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 12288' sh {} \; -print0 |
+		tar -czf recordings.tar.gz --null -T -
+	mv recordings.tar.gz "$OUT/"
+)
 
 OUT=${OUT:-$O/gpu-run}
 mkdir -p "$OUT"
@@ -408,18 +447,8 @@ for entry in "${steps[@]}"; do
 	[[ $status = 0 || $status = "$skipped" ]] || failed=1
 	printf '%-20s %-8s %3d s  %s\n' "$step" "$result" "$((SECONDS - start_s))" \
 		"$(tail -n 1 "$work/step.txt" | cut -c 1-150)" | tee -a "$OUT/summary.txt"
+	pack_recordings
 done
-
-# The small ones, which can become fixtures and pictures, without what is made of them.
-(
-	cd "$work"
-	rm -f ./*/perf.gpu.data ./*/script.txt
-	rm -rf ./*/perf.gpu.data.dso
-	find . -mindepth 1 -maxdepth 1 \( -name '*.txt' -o -type d \) \
-		-exec sh -c 'test "$(du -sk "$1" | cut -f 1)" -le 12288' sh {} \; -print0 |
-		tar -czf recordings.tar.gz --null -T -
-)
-cp "$work/recordings.tar.gz" "$OUT/"
 
 # Last, as the end is what is sure to be seen.
 for entry in "${steps[@]}"; do
@@ -428,7 +457,7 @@ for entry in "${steps[@]}"; do
 		sed -n "/^==== $step\$/,/^==== /p" "$OUT/log.txt" | head -n 30
 	fi
 done
-cat "$work/launch_loop.txt" "$work/torch_step.txt" 2> /dev/null || true
+cat "$work/launch_loop.txt" "$work/torch_step.txt" "$work/events.txt" 2> /dev/null || true
 echo
 cat "$OUT/summary.txt"
 ls -sh "$OUT"

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make-pictures.sh RECORDING FLAMEGRAPH [GPU]: makes the README's pictures,
+# make-pictures.sh RECORDING [PICTURE...]: makes the README's pictures,
 #
-#   docs/flamegraph.svg  what `perf-gpu script | stackcollapse-perf.pl | flamegraph.pl` draws
+#   docs/flamegraph.svg  what `perf-gpu flamegraph --svg -e gpu-kernel` draws
+#   docs/flamegraph.png  the page that `perf-gpu flamegraph` writes, in Chromium, with a
+#                        function searched for, and the pointer at another
 #   docs/hotspot.png     hotspot's Flame Graph, with the kernel that takes most time
 #                        searched for, above its Bottom Up tab
 #
-# of a recording that scripts/gpu-run.sh brought from a GPU: a folder with perf.data,
-# perf.data.gpu and the recorded program. FLAMEGRAPH is the folder of Brendan Gregg's
-# scripts (https://github.com/brendangregg/FlameGraph), GPU what the title calls the GPU.
+# or those that are named, of a recording of mini_llm that scripts/gpu-run.sh brought from a
+# GPU: a folder with perf.data, perf.data.gpu and the recorded program.
 #
 # hotspot is photographed under Xvfb, and its tabs are clicked at where they are in
 # version 1.3 with Qt's own style: look at the pictures before they go in.
@@ -28,13 +29,11 @@ die()
 	exit 1
 }
 
-if [ $# -lt 2 ] || [ $# -gt 3 ]; then
-	usage
-fi
+[ $# -ge 1 ] || usage
 
 recording=$(cd "$1" && pwd)
-flamegraph=$(cd "$2" && pwd)
-gpu=${3:+, $3}
+shift
+[ $# -gt 0 ] || set -- flamegraph.svg flamegraph.png hotspot.png
 cd "$(dirname "$0")/.."
 perf_gpu=${O:-build}/perf-gpu
 
@@ -45,10 +44,17 @@ height=760
 flame_graph_area=${width}x506+0+0
 bottom_up_area=${width}x256+0+34
 
-for command in perf hotspot Xvfb xdotool import convert objcopy; do
-	command -v "$command" >/dev/null ||
-		die "$command isn't installed: scripts/setup.sh --tests does it"
-done
+# need COMMAND...
+need()
+{
+	local command
+
+	for command; do
+		command -v "$command" >/dev/null ||
+			die "$command isn't installed: scripts/setup.sh --tests does it"
+	done
+}
+need perf objcopy
 
 work=$(mktemp -d)
 pids=()
@@ -85,52 +91,80 @@ cp "$recording/perf.data" "$recording/perf.data.gpu" "$work"
 
 mkdir -p docs
 
-# --- FlameGraph --------------------------------------------------------------------
+# No folder of this machine in it
+check_text()
+{
+	if grep -nF -e "$(dirname "$program_path")" -e "$work" "$1"; then
+		die "$1 names a folder of the machine"
+	fi
+}
 
-"$perf_gpu" script -q -i "$work/perf.data" --symfs "$symfs" |
-	"$flamegraph/stackcollapse-perf.pl" >"$work/folded"
-# Where it is shown no scripts are run, so that it goes without them, and their buttons.
-"$flamegraph/flamegraph.pl" --hash --countname ns --title "$program: time on the GPU$gpu" \
-	--fonttype "Verdana, DejaVu Sans, sans-serif" "$work/folded" |
-	sed '/<script/,/<\/script>/d; s/ onload="[^"]*"//
-		/<text id="\(details\|unzoom\|search\|ignorecase\|matched\)"/d' >docs/flamegraph.svg
-if grep -nF -e "$(dirname "$program_path")" -e "$work" docs/flamegraph.svg; then
-	die "docs/flamegraph.svg names a folder of the machine"
-fi
+# --- perf-gpu flamegraph -----------------------------------------------------------
+
+draw()
+{
+	"$perf_gpu" flamegraph -q -e gpu-kernel -i "$work/perf.data" --symfs "$symfs" "$@"
+}
+
+make_flamegraph_svg()
+{
+	draw --svg -o "$work/flamegraph.svg"
+	check_text "$work/flamegraph.svg"
+	cp "$work/flamegraph.svg" docs/flamegraph.svg
+}
+
+make_flamegraph_png()
+{
+	need python3 chromium
+	draw -o "$work/flamegraph.html"
+	python3 tests/tools/flamegraph_page.py "$work/flamegraph.html" size 1280 400 \
+		search matmul tip feed_forward picture "$work/flamegraph.png"
+	cp "$work/flamegraph.png" docs/flamegraph.png
+}
 
 # --- hotspot -----------------------------------------------------------------------
 
-# Of the kernel with most time, as it is called in both pictures
-longest=$(awk '{
-		ns = $NF; sub(/ [0-9]+$/, ""); sub(/.*;/, ""); sum[$0] += ns
-		if (sum[$0] > most) { most = sum[$0]; longest = $0 }
-	} END { print longest }' "$work/folded")
+# Of the kernel with most time, as hotspot calls it
+find_longest()
+{
+	awk '{
+			ns = $NF; sub(/ [0-9]+$/, ""); sub(/.*;/, ""); sum[$0] += ns
+			if (sum[$0] > most) { most = sum[$0]; longest = $0 }
+		} END { print longest }' <("$perf_gpu" script -q --folded -e gpu-kernel \
+		-i "$work/perf.data" --symfs "$symfs")
+}
 
-mkdir -p "$work/home" "$work/run"
-chmod 700 "$work/run"
-"$perf_gpu" inject -q -i "$work/perf.data" -o "$work/perf.gpu.data" --symfs "$symfs"
+# Until it shows the recording
+start_hotspot()
+{
+	local display_fd display i hotspot
 
-exec {display_fd}<> <(:)
-Xvfb -displayfd "$display_fd" -screen 0 ${width}x${height}x24 -nolisten tcp 2>/dev/null &
-pids+=($!)
-read -r -u "$display_fd" display
-export DISPLAY=:$display HOME=$work/home XDG_RUNTIME_DIR=$work/run
+	mkdir -p "$work/home" "$work/run"
+	chmod 700 "$work/run"
+	"$perf_gpu" inject -q -i "$work/perf.data" -o "$work/perf.gpu.data" --symfs "$symfs"
 
-(cd "$work" && exec hotspot --qwindowgeometry ${width}x${height}+0+0 --sysroot "$symfs" \
-	--extraLibPaths "$work/perf.gpu.data.dso" perf.gpu.data \
-	>"$work/log" 2>&1) &
-hotspot=$!
-pids+=("$hotspot")
+	exec {display_fd}<> <(:)
+	Xvfb -displayfd "$display_fd" -screen 0 ${width}x${height}x24 -nolisten tcp 2>/dev/null &
+	pids+=($!)
+	read -r -u "$display_fd" display
+	export DISPLAY=:$display HOME=$work/home XDG_RUNTIME_DIR=$work/run
 
-for ((i = 0; i < 50; i++)); do
-	sleep 0.2
-	pgrep -P "$hotspot" >/dev/null && break
-done
-while pgrep -P "$hotspot" >/dev/null; do
-	sleep 0.2
-done
-sleep 3
-kill -0 "$hotspot" 2>/dev/null || die "hotspot ended: $(tail -n 3 "$work/log")"
+	(cd "$work" && exec hotspot --qwindowgeometry ${width}x${height}+0+0 --sysroot "$symfs" \
+		--extraLibPaths "$work/perf.gpu.data.dso" perf.gpu.data \
+		>"$work/log" 2>&1) &
+	hotspot=$!
+	pids+=("$hotspot")
+
+	for ((i = 0; i < 50; i++)); do
+		sleep 0.2
+		pgrep -P "$hotspot" >/dev/null && break
+	done
+	while pgrep -P "$hotspot" >/dev/null; do
+		sleep 0.2
+	done
+	sleep 3
+	kill -0 "$hotspot" 2>/dev/null || die "hotspot ended: $(tail -n 3 "$work/log")"
+}
 
 click()
 {
@@ -138,21 +172,36 @@ click()
 	sleep 1
 }
 
-click 343 55 # Flame Graph
-click 980 100 # Search
-xdotool type "$longest"
-xdotool mousemove $((width / 2)) $((height - 5))
-sleep 2
-import -window root "$work/flame-graph.png"
+make_hotspot_png()
+{
+	need hotspot Xvfb xdotool import convert
+	start_hotspot
 
-click 153 55 # Bottom Up
-click 1180 111 # by cost,
-click 1180 111 # most first
-xdotool mousemove $((width / 2)) $((height - 5))
-sleep 1
-import -window root "$work/bottom-up.png"
+	click 343 55 # Flame Graph
+	click 980 100 # Search
+	xdotool type "$(find_longest)"
+	xdotool mousemove $((width / 2)) $((height - 5))
+	sleep 2
+	import -window root "$work/flame-graph.png"
 
-convert \( "$work/flame-graph.png" -crop $flame_graph_area +repage \) \
-	\( "$work/bottom-up.png" -crop $bottom_up_area +repage \) \
-	-append -strip -define png:compression-level=9 docs/hotspot.png
-ls -l docs/flamegraph.svg docs/hotspot.png
+	click 153 55 # Bottom Up
+	click 1180 111 # by cost,
+	click 1180 111 # most first
+	xdotool mousemove $((width / 2)) $((height - 5))
+	sleep 1
+	import -window root "$work/bottom-up.png"
+
+	convert \( "$work/flame-graph.png" -crop $flame_graph_area +repage \) \
+		\( "$work/bottom-up.png" -crop $bottom_up_area +repage \) \
+		-append -strip -define png:compression-level=9 docs/hotspot.png
+}
+
+for picture; do
+	case $picture in
+	flamegraph.svg) make_flamegraph_svg ;;
+	flamegraph.png) make_flamegraph_png ;;
+	hotspot.png) make_hotspot_png ;;
+	*) usage ;;
+	esac
+	ls -l "docs/$picture"
+done

@@ -5,6 +5,9 @@
 # there yet; --tests: also what only some tests need (hotspot, a virtual X server).
 # Installs as root on Debian and Ubuntu, and names the packages elsewhere. The CUDA
 # toolkit is nobody's package there: the build says where it comes from.
+#
+# With CROSS_COMPILE=aarch64-linux-gnu- in the environment, what building for that
+# machine needs, and the emulator that runs the unit tests.
 
 set -euo pipefail
 
@@ -37,6 +40,7 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 	echo "setup: installing ${missing[*]}"
 	log=$(mktemp)
 	trap 'rm -f "$log"' EXIT
+	[ -z "${CROSS_COMPILE:-}" ] || dpkg --add-architecture "$("$here/features.sh" --foreign-arch)"
 	# The lists come first: without them no package has a name here.
 	if apt-get update -qq >"$log" 2>&1 &&
 		look_for_missing &&
@@ -49,6 +53,9 @@ fi
 
 if command -v apt-get >/dev/null; then
 	install="apt-get install"
+	[ -z "${CROSS_COMPILE:-}" ] ||
+		install="dpkg --add-architecture $("$here/features.sh" --foreign-arch) && \
+sudo apt-get update && sudo apt-get install"
 else
 	install="dnf install"
 fi

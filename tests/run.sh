@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh [PATTERN...]: run the tests whose name contains one of the patterns (all):
-# unit test programs, fuzz targets on their corpus, then tests/shell/test_*.sh. Each
-# prints TAP (https://testanything.org); the last line here is
+# unit test programs, fuzz targets on their corpus, then tests/shell/test_*.sh and
+# tests/faults/test_*.sh. Each prints TAP (https://testanything.org); the last line here is
 #
 #	N passed, N failed, N skipped
 #
@@ -11,8 +11,12 @@
 #   O               where the build is (build)
 #   REQUIRED_NEEDS  needs (see shell/lib.sh) that must be there: a test skipped for
 #                   want of one fails the run. So CI can't pass empty.
+#   TEST_LOGS       folder for the output of each test ($O/tests/log)
+#   EMULATOR        what runs programs that were built for another machine (qemu-aarch64)
 #
-# A shell test that takes longer than 5 minutes says so in a line "# time limit: N s".
+# What hangs is ended after a quarter of an hour: far more than any takes, since no test is to
+# fail for what else runs on the machine. A shell test can have another limit, in a line
+# "# time limit: N s".
 
 set -uo pipefail
 
@@ -20,9 +24,11 @@ cd "$(dirname "$0")/.." || exit 1
 O=${O:-build}
 O=$(cd "$O" && pwd) || exit 1
 export O
-logs=$O/tests/log
+read -r -a emulator <<<"${EMULATOR:-}"
+logs=${TEST_LOGS:-$O/tests/log}
 mkdir -p "$logs"
 
+limit_s=900
 passed=0 failed=0 skipped=0
 
 is_wanted()
@@ -95,22 +101,24 @@ run()
 
 for source in tests/unit/test_*.c; do
 	name=$(basename "$source" .c)
-	is_wanted "unit/$name" "$@" && run "unit/$name" 300 "$O/tests/unit/$name"
+	is_wanted "unit/$name" "$@" && run "unit/$name" "$limit_s" "${emulator[@]}" "$O/tests/unit/$name"
 done
 
 for source in tests/fuzz/fuzz_*.c; do
 	[ -e "$source" ] || continue
 	name=$(basename "$source" .c)
 	is_wanted "fuzz/$name" "$@" &&
-		run "fuzz/$name" 300 "$O/tests/fuzz/$name" "tests/fuzz/corpus/${name#fuzz_}"
+		run "fuzz/$name" "$limit_s" "${emulator[@]}" "$O/tests/fuzz/$name" \
+			"tests/fuzz/corpus/${name#fuzz_}"
 done
 
-for test in tests/shell/test_*.sh; do
+for test in tests/shell/test_*.sh tests/faults/test_*.sh; do
 	[ -e "$test" ] || continue
-	name=$(basename "$test" .sh)
-	is_wanted "shell/$name" "$@" || continue
-	limit_s=$(sed -n 's/^# time limit: \([0-9]*\) s$/\1/p' "$test")
-	run "shell/$name" "${limit_s:-300}" bash "$test"
+	name=${test#tests/}
+	name=${name%.sh}
+	is_wanted "$name" "$@" || continue
+	own_limit_s=$(sed -n 's/^# time limit: \([0-9]*\) s$/\1/p' "$test")
+	run "$name" "${own_limit_s:-$limit_s}" bash "$test"
 done
 
 echo

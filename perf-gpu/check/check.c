@@ -17,6 +17,8 @@ bool check__run(bool is_verbose)
 	check__system(&report, &facts);
 	report__section(&report, "CUDA");
 	check__cuda(&report);
+	report__section(&report, "Beside others");
+	check__others(&report);
 
 	putchar('\n');
 	if (report.nr_failed)

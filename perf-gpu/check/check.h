@@ -40,6 +40,8 @@ void check__library(struct report *report, struct check_facts *facts);
 void check__recorder(struct report *report, struct check_facts *facts);
 void check__system(struct report *report, const struct check_facts *facts);
 void check__cuda(struct report *report);
+void check__mps(struct report *report); /* of check__cuda() */
+void check__others(struct report *report);
 void check__files(struct report *report);
 
 #endif

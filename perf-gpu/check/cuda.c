@@ -10,6 +10,8 @@
 
 #include "check/check.h"
 #include "check/cuda_trial.h"
+#include "cupti_gaps.h"
+#include "util/format.h"
 #include "util/proc.h"
 
 #define GIB	       (1ull << 30)
@@ -76,6 +78,19 @@ static void mend_init(struct report *report, int result)
 	}
 }
 
+/* ", GPU-..." as nvidia-smi -L has it; "" if there is none */
+static const char *format_uuid(const struct cuda_gpu *gpu, char *buf, size_t size)
+{
+	static const uint8_t none[sizeof(gpu->uuid)];
+	struct format_buf uuid;
+
+	if (!memcmp(gpu->uuid, none, sizeof(none)))
+		return "";
+	snprintf(buf, size, ", %s-%s", strstr(gpu->name, " MIG ") ? "MIG" : "GPU",
+		 format__uuid(gpu->uuid, &uuid));
+	return buf;
+}
+
 static void report_gpus(struct report *report, const struct cuda_trial *cuda)
 {
 	if (!cuda->nr_gpus) {
@@ -84,13 +99,14 @@ static void report_gpus(struct report *report, const struct cuda_trial *cuda)
 	}
 	for (int i = 0; i < cuda->nr_gpus && i < CUDA_TRIAL_MAX_GPUS; i++) {
 		const struct cuda_gpu *gpu = &cuda->gpus[i];
-		char name[16];
+		char name[16], uuid[64];
 
 		snprintf(name, sizeof(name), "GPU %d", i);
 		report__line(report, VERDICT_OK, name,
-			     "%s, compute capability %d.%d, %.0f GiB", gpu->name,
+			     "%s, compute capability %d.%d, %.0f GiB%s", gpu->name,
 			     gpu->compute_major, gpu->compute_minor,
-			     (double)gpu->memory_bytes / GIB);
+			     (double)gpu->memory_bytes / GIB,
+			     format_uuid(gpu, uuid, sizeof(uuid)));
 	}
 	if (cuda->nr_gpus > CUDA_TRIAL_MAX_GPUS)
 		report__line(report, VERDICT_OK, "GPUs", "%d in all", cuda->nr_gpus);
@@ -120,9 +136,9 @@ static void report_driver(struct report *report, const struct cuda_trial *cuda,
 static const char *cupti_release(uint32_t version, char *buf, size_t size)
 {
 	static const char *const releases[] = {
-		[15] = "11.4", [16] = "11.5", [17] = "11.6", [18] = "11.8", [19] = "12.0",
-		[20] = "12.2", [21] = "12.3", [22] = "12.4", [23] = "12.5", [24] = "12.6",
-		[26] = "12.8", [27] = "12.9", [28] = "12.9",
+		[13] = "11.0", [14] = "11.1", [15] = "11.4", [16] = "11.5", [17] = "11.6",
+		[18] = "11.8", [19] = "12.0", [20] = "12.2", [21] = "12.3", [22] = "12.4",
+		[23] = "12.5", [24] = "12.6", [26] = "12.8", [27] = "12.9", [28] = "12.9",
 	};
 
 	if (version >= 130000) /* from 13.0 on: major, minor, update */
@@ -158,6 +174,33 @@ static void mend_recording(struct report *report, const struct cuda_trial *cuda)
 	}
 }
 
+/* What recordings are without that a newer one, or a known one, would have */
+static void report_gaps(struct report *report, uint32_t version)
+{
+	const char *gap;
+
+	for (size_t i = 0; (gap = cupti_gaps__get(version, i)); i++)
+		report__line(report, VERDICT_NOTE, "CUPTI", "%s", gap);
+}
+
+/* How many can have CUPTI in a process? From CUDA 13.2 on, if all want it so */
+static void report_sharing(struct report *report, const struct cuda_trial *cuda)
+{
+	const bool is_shared =
+		cuda->cupti_version >= 130200 &&
+		(uint32_t)cuda->driver_version >= cuda->cupti_version / 100 * 10;
+
+	if (is_shared)
+		report__line(report, VERDICT_NOTE, "sharing",
+			     "this CUPTI has room for several profilers, if the first "
+			     "allows others: record --share joins him");
+	else
+		report__line(report, VERDICT_NOTE, "sharing",
+			     "CUPTI has room for one profiler in a process: another, as "
+			     "torch.profiler, is refused in one that is recorded, unless "
+			     "it is with --share");
+}
+
 static void report_cupti(struct report *report, const struct cuda_trial *cuda)
 {
 	char release[32];
@@ -178,7 +221,28 @@ static void report_cupti(struct report *report, const struct cuda_trial *cuda)
 		report__line(report, VERDICT_OK, "CUPTI", "%s, of CUDA %s", cuda->cupti,
 			     release);
 		report__detail(report, "API version %u", cuda->cupti_version);
+		report_gaps(report, cuda->cupti_version);
+		report_sharing(report, cuda);
 	}
+}
+
+/* Who may profile, as the kernel module was loaded; nothing where it isn't */
+static void report_profiling(struct report *report)
+{
+	char text[8];
+
+	if (proc__read_value(NVIDIA_PARAMS, "RmProfilingAdminOnly", text, sizeof(text)))
+		return;
+	if (!strcmp(text, "0")) {
+		report__line(report, VERDICT_OK, "profiling",
+			     "the driver lets all users");
+		return;
+	}
+	report__line(report, geteuid() ? VERDICT_WARN : VERDICT_OK, "profiling",
+		     "the driver lets administrators only (CAP_SYS_ADMIN): others can be "
+		     "refused kernels' records");
+	report__mend(report,
+		     "load the module with NVreg_RestrictProfilingToAdminUsers=0");
 }
 
 void check__cuda(struct report *report)
@@ -188,6 +252,8 @@ void check__cuda(struct report *report)
 
 	cuda_trial__run(&cuda, &trial);
 	report_driver(report, &cuda, &trial);
+	check__mps(report);
+	report_profiling(report);
 	if (trial.is_done) {
 		report_cupti(report, &cuda);
 	} else {

@@ -10,6 +10,7 @@
 #include <cuda.h>
 
 #include "cupti_table.h"
+#include "util/rights.h"
 
 /* Plain names: the header's may be macros for a later version. */
 struct driver {
@@ -22,6 +23,8 @@ struct driver {
 	CUresult (*cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute,
 					 CUdevice device);
 	CUresult (*cuDeviceTotalMem_v2)(size_t *bytes, CUdevice device);
+	/* Of a part of a GPU, too (CUDA 11.4), or of GPUs alone; NULL: there is none */
+	CUresult (*get_uuid)(CUuuid *uuid, CUdevice device);
 };
 
 static void *find_function(void *handle, const char *name, struct cuda_trial *trial)
@@ -58,6 +61,11 @@ static bool driver__open(struct driver *driver, struct cuda_trial *trial)
 	FIND(cuDeviceGetAttribute)
 	FIND(cuDeviceTotalMem_v2)
 #undef FIND
+	driver->get_uuid = (__typeof__(driver->get_uuid))(uintptr_t)dlsym(
+		handle, "cuDeviceGetUuid_v2");
+	if (!driver->get_uuid)
+		driver->get_uuid = (__typeof__(driver->get_uuid))(uintptr_t)dlsym(
+			handle, "cuDeviceGetUuid");
 	snprintf(trial->libcuda, sizeof(trial->libcuda), "%s",
 		 dlinfo(handle, RTLD_DI_LINKMAP, &map) ? "libcuda.so.1" : map->l_name);
 	return true;
@@ -65,6 +73,7 @@ static bool driver__open(struct driver *driver, struct cuda_trial *trial)
 
 static void ask_gpu(const struct driver *driver, int ordinal, struct cuda_gpu *gpu)
 {
+	CUuuid uuid = {};
 	CUdevice device;
 	size_t bytes = 0;
 
@@ -79,6 +88,8 @@ static void ask_gpu(const struct driver *driver, int ordinal, struct cuda_gpu *g
 				     device);
 	driver->cuDeviceTotalMem_v2(&bytes, device);
 	gpu->memory_bytes = bytes;
+	if (driver->get_uuid && !driver->get_uuid(&uuid, device))
+		memcpy(gpu->uuid, uuid.bytes, sizeof(gpu->uuid));
 }
 
 /* Return: whether CUDA runs. */
@@ -149,6 +160,9 @@ static int try_cuda(void *shared)
 	static struct cupti_table cupti;
 	bool has_cuda;
 
+	/* Nor are they for code that isn't ours. */
+	if (rights__withhold())
+		return -1;
 	/* cuInit() would load it, and may not come back. */
 	unsetenv("CUDA_INJECTION64_PATH");
 	has_cuda = try_driver(trial);

@@ -18,6 +18,7 @@ struct cuda_gpu {
 	char name[128];
 	int compute_major, compute_minor;
 	uint64_t memory_bytes;
+	uint8_t uuid[16]; /* of a part of a GPU (MIG), its own; all 0: not known */
 };
 
 /* Filled in step by step; what a crash kept from being known is 0 or "". */

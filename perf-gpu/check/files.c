@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where a recording goes, and the perf that reads it. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ static void report_output(struct report *report)
 	char folder[PATH_MAX];
 
 	if (!getcwd(folder, sizeof(folder)))
-		strcpy(folder, "the current folder");
+		snprintf(folder, sizeof(folder), "the current folder");
 	if (access(".", W_OK | X_OK)) {
 		report__line(report, VERDICT_FAIL, "output",
 			     "perf.data can't be written to %s: %s", folder,
@@ -50,6 +51,10 @@ static void report_perf(struct report *report)
 		trial.output[strcspn(trial.output, "\n")] = '\0';
 		report__line(report, VERDICT_OK, "perf", "%s, to read what inject writes",
 			     trial.output);
+		return;
+	}
+	if (!trial.is_tried) {
+		report__line(report, VERDICT_WARN, "perf", "%s", trial.death);
 		return;
 	}
 	report__line(report, VERDICT_WARN, "perf",

@@ -7,6 +7,7 @@
 
 #include "check/check.h"
 #include "check/trial.h"
+#include "library.h"
 #include "record/injection.h"
 #include "util/paths.h"
 
@@ -33,6 +34,14 @@ static void *open_library(const char *libdir, const char *name, char *error, siz
 	return handle;
 }
 
+static bool open_found(void *ret_handle, const char *path)
+{
+	void **handle = ret_handle;
+
+	*handle = library__open(path);
+	return *handle;
+}
+
 /* As cupti_inject/frame_rule.c opens it: two libraries, the second needs the first. */
 static void try_unwind(struct library_result *result)
 {
@@ -50,11 +59,13 @@ static void try_unwind(struct library_result *result)
 		if (handle)
 			continue;
 		result->is_own_unwind = false;
-		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-		if (!handle)
-			break;
+		if (!library__search(names[i], open_found, &handle)) {
+			snprintf(result->error, sizeof(result->error),
+				 "%s is neither beside it nor installed", names[i]);
+			return;
+		}
 	}
-	result->has_unwind = handle && dlsym(handle, step);
+	result->has_unwind = dlsym(handle, step);
 	if (!result->has_unwind)
 		snprintf(result->error, sizeof(result->error), "%s", dlerror());
 }

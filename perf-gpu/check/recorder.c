@@ -8,6 +8,7 @@
 
 #include "check/check.h"
 #include "check/trial.h"
+#include "marker_code.h"
 #include "record/events.h"
 #include "record/frame_ring.h"
 #include "record/sideband.h"
@@ -89,14 +90,12 @@ static void report_probe(struct report *report, const struct probe_result *resul
 			 struct trial *trial)
 {
 	if (result->has_probe) {
-		report__line(report, VERDICT_OK, "uprobes",
-			     "a probe was hit and BPF saw it; attached through %s; the "
-			     "marker is a %s",
-			     result->facts.is_uprobe_multi ? "uprobe_multi"
-							   : "perf events",
-			     result->facts.is_quick_nop5
-				     ? "5-byte nop, which this kernel turns into a call"
-				     : "1-byte nop");
+		report__line(
+			report, VERDICT_OK, "uprobes",
+			"a probe was hit and BPF saw it; attached through %s; the "
+			"marker is a %s",
+			result->facts.is_uprobe_multi ? "uprobe_multi" : "perf events",
+			result->facts.is_quick_nop5 ? MARKER_NAME_CALL : MARKER_NAME);
 	} else {
 		report__line(report, VERDICT_WARN, "uprobes", "%s",
 			     *result->failure.why ? result->failure.why

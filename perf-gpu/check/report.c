@@ -6,15 +6,17 @@
 #include <stdlib.h>
 
 #include "util/format.h"
+#include "util/visible.h"
 
 #define TEXT_COLUMN 23
 
-/* Bytes of UTF-8 pass; what a terminal would obey doesn't. */
+/* Lines of others' are one here; what a terminal would obey is no text. */
 static void make_visible(char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == '\x7f')
-			*text = ' ';
+	for (char *at = text; *at; at++)
+		if (*at == '\n' || *at == '\t')
+			*at = ' ';
+	visible__clean(text);
 }
 
 static void print_text(int column, const char *fmt, va_list args)

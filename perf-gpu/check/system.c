@@ -75,6 +75,7 @@ static void report_btf(struct report *report, const struct check_facts *facts)
 struct capabilities {
 	uint64_t effective;
 	bool admin, bpf, perfmon;
+	int err; /* of reading them */
 };
 
 static struct capabilities capabilities__read(void)
@@ -82,7 +83,8 @@ static struct capabilities capabilities__read(void)
 	struct capabilities caps = {};
 	char text[32];
 
-	if (!proc__read_value(STATUS_PATH, "CapEff", text, sizeof(text)))
+	caps.err = proc__read_value(STATUS_PATH, "CapEff", text, sizeof(text));
+	if (!caps.err)
 		caps.effective = strtoull(text, NULL, 16);
 	caps.admin = caps.effective >> CAP_SYS_ADMIN & 1;
 	caps.bpf = caps.effective >> CAP_BPF & 1;
@@ -121,6 +123,12 @@ static void mend_capabilities(struct report *report, unsigned int kernel)
 static void report_capabilities(struct report *report, const struct check_facts *facts,
 				const struct capabilities *caps, unsigned int kernel)
 {
+	if (caps->err) {
+		report__line(report, VERDICT_WARN, "capabilities",
+			     "not known: can't read %s: %s", STATUS_PATH,
+			     strerror(-caps->err));
+		return;
+	}
 	if (caps->admin) {
 		report__line(report, VERDICT_OK, "capabilities",
 			     "CAP_SYS_ADMIN, which is all of them here");
@@ -264,7 +272,7 @@ static void report_ptrace(struct report *report)
 	char text[8];
 
 	if (proc__read_line("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)))
-		strcpy(text, "off");
+		snprintf(text, sizeof(text), "off");
 	report__line(report, VERDICT_NOTE, "ptrace scope",
 		     "%s; record starts its command and needs no ptrace", text);
 }

@@ -122,6 +122,7 @@ bool trial__run(int (*run)(void *result), void *result, size_t bytes, struct tri
 	}
 	if (!pid)
 		run_child(run, shared, pipe_fds[1]);
+	ret->is_tried = true;
 	watch_child(pid, pipe_fds[0], ret);
 	memcpy(result, shared, bytes);
 out:

@@ -13,6 +13,7 @@
 #define TRIAL_LIMIT_S 30
 
 struct trial {
+	bool is_tried; /* a child ran it */
 	bool is_done; /* it returned 0, or exited with 0 */
 	char output[2048]; /* the beginning of what it printed, on stdout and stderr */
 	/* Unless is_done: "died of signal 11 (Segmentation fault)" */

@@ -18,6 +18,8 @@ struct graph_nodes {
 	const struct sidecar *sidecar;
 	/* into sidecar->graph_nodes, by node and the first launch they are of */
 	const struct sidecar_graph_node **steps;
+	struct maker
+		*ends; /* of each of sidecar->graph_nodes: where it is from at last */
 	struct maker *makers; /* in order */
 	size_t nr_makers;
 };
@@ -92,23 +94,46 @@ static const struct sidecar_graph_node *find_step(const struct graph_nodes *node
 	return step && step->log == log && step->node == node ? step : NULL;
 }
 
-/* The end of the way that begins with @step, which may be NULL: nothing is said. */
+/*
+ * The end of the way that begins with a step of which it is known for all before it:
+ * copies of copies can be in a chain as long as the log.
+ */
+static struct maker find_end(const struct graph_nodes *nodes,
+			     const struct sidecar_graph_node *step)
+{
+	const struct sidecar_graph_node *next;
+
+	if (step->origin != GPU_LOG_NODE_CAPTURED) {
+		next = find_step(nodes, step->log, step->original, 0);
+		if (next && next < step)
+			return nodes->ends[next - nodes->sidecar->graph_nodes];
+		/* One behind it breaks the format, and is followed no further. */
+		if (!next || next->origin != GPU_LOG_NODE_CAPTURED)
+			return (struct maker){.log = step->log, .key = step->original};
+		step = next;
+	}
+	return (struct maker){
+		.log = step->log, .is_launch = true, .key = step->correlation_id};
+}
+
+static int find_ends(struct graph_nodes *nodes)
+{
+	const struct sidecar *sidecar = nodes->sidecar;
+
+	nodes->ends = calloc(sidecar->nr_graph_nodes + 1, sizeof(*nodes->ends));
+	if (!nodes->ends)
+		return -ENOMEM;
+	for (size_t i = 0; i < sidecar->nr_graph_nodes; i++)
+		nodes->ends[i] = find_end(nodes, &sidecar->graph_nodes[i]);
+	return 0;
+}
+
+/* Where a node is from, by what is said of it; @step may be NULL: nothing is. */
 static struct maker follow(const struct graph_nodes *nodes, uint32_t log, uint64_t node,
 			   const struct sidecar_graph_node *step)
 {
-	const struct sidecar_graph_node *before;
-
-	while (step && step->origin != GPU_LOG_NODE_CAPTURED) {
-		before = step;
-		node = step->original;
-		step = find_step(nodes, log, node, 0);
-		if (step >= before) /* breaks the format */
-			break;
-	}
-	if (step && step->origin == GPU_LOG_NODE_CAPTURED)
-		return (struct maker){
-			.log = log, .is_launch = true, .key = step->correlation_id};
-	return (struct maker){.log = log, .key = node};
+	return step ? nodes->ends[step - nodes->sidecar->graph_nodes]
+		    : (struct maker){.log = log, .key = node};
 }
 
 /* Sort, and leave each once. Return: how many there are. */
@@ -124,7 +149,7 @@ static size_t settle(struct maker *makers, size_t nr_makers)
 	return nr;
 }
 
-/* The nodes that kernels ran of, where it is told where nodes come from; each once. */
+/* The nodes that activities are of, where it is told where nodes come from; each once. */
 static int list_nodes(const struct sidecar *sidecar, struct maker **ret, size_t *ret_nr)
 {
 	/* One more: malloc(0) may give NULL. */
@@ -199,7 +224,7 @@ int graph_nodes__new(const struct sidecar *sidecar, struct graph_nodes **ret)
 		nodes->steps[i] = &sidecar->graph_nodes[i];
 	qsort(nodes->steps, sidecar->nr_graph_nodes, sizeof(*nodes->steps),
 	      compare_steps);
-	if (find_makers(nodes))
+	if (find_ends(nodes) || find_makers(nodes))
 		goto no_memory;
 	*ret = nodes;
 	return 0;
@@ -213,6 +238,7 @@ void graph_nodes__delete(struct graph_nodes *nodes)
 	if (!nodes)
 		return;
 	free(nodes->steps);
+	free(nodes->ends);
 	free(nodes->makers);
 	free(nodes);
 }
@@ -240,16 +266,16 @@ ssize_t graph_nodes__find_maker(const struct graph_nodes *nodes, uint32_t log,
 }
 
 ssize_t graph_nodes__maker_of(const struct graph_nodes *nodes,
-			      const struct sidecar_kernel *kernel)
+			      const struct sidecar_activity *activity)
 {
-	uint64_t node = nodes->sidecar->shapes[kernel->shape].graph_node;
+	uint64_t node = nodes->sidecar->shapes[activity->shape].graph_node;
 	struct maker maker;
 
 	if (!node)
 		return -ENOENT;
-	if (!nodes->sidecar->logs[kernel->log].tells_graph_nodes)
+	if (!nodes->sidecar->logs[activity->log].tells_graph_nodes)
 		return -ENODATA;
-	maker = follow(nodes, kernel->log, node,
-		       find_step(nodes, kernel->log, node, kernel->correlation_id));
+	maker = follow(nodes, activity->log, node,
+		       find_step(nodes, activity->log, node, activity->correlation_id));
 	return find(nodes, &maker);
 }

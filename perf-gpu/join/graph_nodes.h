@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a graph's kernel to what made its node: a kernel has the id of a node in an
- * executable graph, which is a copy of a node of a graph, which may be a copy too:
+ * From a graph's kernel, copy or memset to what made its node: it has the id of a node in
+ * an executable graph, which is a copy of a node of a graph, which may be a copy too:
  *
- *   kernel ── node ── cloned from ── cloned from ── maker
- *              └──── updated with, for later launches ──┘
+ *   activity ── node ── cloned from ── cloned from ── maker
+ *                └──── updated with, for later launches ──┘
  *
  * The maker is a launch that was captured, or a node added by the graph API: either
  * way a sample of perf.data that has a stack.
@@ -50,13 +50,12 @@ ssize_t graph_nodes__find_maker(const struct graph_nodes *nodes, uint32_t log,
 				uint32_t api, uint64_t key);
 
 /**
- * graph_nodes__maker_of - what made the node of a kernel
- * @kernel: of the sidecar
+ * graph_nodes__maker_of - what made the node of an activity
+ * @activity: of the sidecar, of any kind
  *
- * Return: its number; there needn't be a sample of it. -ENOENT if the kernel is of no
- * graph, -ENODATA if the log doesn't tell where nodes come from.
+ * Return: its number; there needn't be a sample of it. -ENOENT if it is of no graph, -ENODATA if the log doesn't tell where nodes come from.
  */
 ssize_t graph_nodes__maker_of(const struct graph_nodes *nodes,
-			      const struct sidecar_kernel *kernel);
+			      const struct sidecar_activity *activity);
 
 #endif

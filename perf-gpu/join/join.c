@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernels, sorted by their key (log, correlation id): a launch's are a range
- * of the array, found by binary search.
+ * The occurrences, sorted by their key (log, correlation id): a launch's are a range of an
+ * array, found by binary search. Of those that are streamed, the array is one of places
+ * (join/activity_index.h), and they are made of what is there.
  *
- * Invariant: a kernel is either announced, as all others of its key then are,
- * and join__launch()'s, or it isn't, and join__rest()'s. So neither of them can
- * hand out what the other does, whoever is asked first.
+ * Invariant: a key is either announced, and its occurrences are join__launch()'s, or it
+ * isn't, and they are join__rest()'s. So neither of them can hand out what the other does,
+ * whoever is asked first.
  */
 #include "join/join.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "join/activity_index.h"
+#include "join/key_set.h"
 
 struct log_index {
 	uint64_t log_id;
 	uint32_t log; /* index in sidecar.logs */
 };
 
-enum kernel_state {
-	KERNEL_IS_REST, /* no launch has been announced */
-	KERNEL_IS_ANNOUNCED,
-	KERNEL_IS_TAKEN, /* said of the first of a range only */
-};
-
 struct join {
-	const struct sidecar_kernel *kernels;
-	size_t nr_kernels;
-	uint8_t *states; /* enum kernel_state, one for each kernel */
+	const struct occurrences *occurrences;
+	struct key_set keys; /* of launches */
 	struct log_index *logs; /* by log_id */
 	size_t nr_logs;
+	size_t next; /* where the next launch's are, if launches come in order */
+	/* Of occurrences that are streamed */
+	struct activity_index *index;
+	struct occurrence *made; /* room for as many as have one key */
+	struct sidecar_activity *made_of; /* theirs */
 };
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -44,51 +45,74 @@ static int compare_logs(const void *a, const void *b)
 	return compare_u64(x->log_id, y->log_id);
 }
 
-static int compare_keys(const struct sidecar_kernel *a, const struct sidecar_kernel *b)
+static int compare_keys(const struct occurrence *a, const struct occurrence *b)
 {
 	if (a->log != b->log)
 		return a->log < b->log ? -1 : 1;
 	return compare_u64(a->correlation_id, b->correlation_id);
 }
 
-static int compare_kernels(const void *a, const void *b)
+static int compare_occurrences(const void *a, const void *b)
 {
-	const struct sidecar_kernel *x = a, *y = b;
+	const struct occurrence *x = a, *y = b;
 	int order = compare_keys(x, y);
 
 	if (!order)
 		order = compare_u64(x->start_ns, y->start_ns);
 	/* Whatever qsort() does with equals, the output must be the same again. */
 	if (!order)
-		order = compare_u64(x->end_ns, y->end_ns);
-	return order ? order : compare_u64(x->shape, y->shape);
+		order = compare_u64(x->event, y->event);
+	return order ? order : (x->activity > y->activity) - (x->activity < y->activity);
 }
 
-int join__new(struct sidecar *sidecar, struct join **ret)
+static int index_logs(struct join *join, const struct sidecar *sidecar)
+{
+	join->nr_logs = sidecar->nr_logs;
+	/* One more: calloc(0) may give NULL. */
+	join->logs = calloc(join->nr_logs + 1, sizeof(*join->logs));
+	if (!join->logs)
+		return -ENOMEM;
+	for (size_t i = 0; i < join->nr_logs; i++)
+		join->logs[i] = (struct log_index){.log_id = sidecar->logs[i].log_id,
+						   .log = (uint32_t)i};
+	qsort(join->logs, join->nr_logs, sizeof(*join->logs), compare_logs);
+	return 0;
+}
+
+static int index_activities(struct join *join)
+{
+	size_t room;
+
+	if (activity_index__new(join->occurrences, &join->index))
+		return -ENOMEM;
+	room = activity_index__max_of_key(join->index) + 1;
+	join->made = calloc(room, sizeof(*join->made));
+	join->made_of = calloc(room, sizeof(*join->made_of));
+	return join->made && join->made_of ? 0 : -ENOMEM;
+}
+
+int join__new(const struct sidecar *sidecar, struct join **ret)
 {
 	struct join *join = calloc(1, sizeof(*join));
 
 	if (!join)
 		return -ENOMEM;
-	join->kernels = sidecar->kernels;
-	join->nr_kernels = sidecar->nr_kernels;
-	join->nr_logs = sidecar->nr_logs;
-	/* One more: calloc(0) may give NULL. */
-	join->states = calloc(join->nr_kernels + 1, sizeof(*join->states));
-	join->logs = calloc(join->nr_logs + 1, sizeof(*join->logs));
-	if (!join->states || !join->logs) {
+	if (index_logs(join, sidecar)) {
 		join__delete(join);
 		return -ENOMEM;
 	}
-
-	for (size_t i = 0; i < join->nr_logs; i++)
-		join->logs[i] = (struct log_index){.log_id = sidecar->logs[i].log_id,
-						   .log = (uint32_t)i};
-	qsort(join->logs, join->nr_logs, sizeof(*join->logs), compare_logs);
-	if (sidecar->nr_kernels)
-		qsort(sidecar->kernels, sidecar->nr_kernels, sizeof(*sidecar->kernels),
-		      compare_kernels);
 	*ret = join;
+	return 0;
+}
+
+int join__index(struct join *join, struct occurrences *occurrences)
+{
+	join->occurrences = occurrences;
+	if (occurrences->is_streamed)
+		return index_activities(join);
+	if (occurrences->nr)
+		qsort(occurrences->items, occurrences->nr, sizeof(*occurrences->items),
+		      compare_occurrences);
 	return 0;
 }
 
@@ -96,84 +120,136 @@ void join__delete(struct join *join)
 {
 	if (!join)
 		return;
-	free(join->states);
+	activity_index__delete(join->index);
+	key_set__release(&join->keys);
+	free(join->made);
+	free(join->made_of);
 	free(join->logs);
 	free(join);
 }
 
 int join__find_log(const struct join *join, uint64_t log_id)
 {
-	const struct log_index key = {.log_id = log_id};
-	const struct log_index *found;
+	size_t low = 0, high = join->nr_logs;
 
-	found = bsearch(&key, join->logs, join->nr_logs, sizeof(*join->logs),
-			compare_logs);
-	return found ? (int)found->log : -ENOENT;
-}
-
-/* Index of the first kernel with the key; nr_kernels if there is none. */
-static size_t join__find(const struct join *join, uint64_t log_id,
-			 uint64_t correlation_id)
-{
-	struct sidecar_kernel key = {.correlation_id = correlation_id};
-	size_t low = 0, high = join->nr_kernels;
-	int log = join__find_log(join, log_id);
-
-	if (log < 0)
-		return join->nr_kernels;
-	key.log = (uint32_t)log;
+	/* bsearch(3) would call a function for each step, for each launch. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_keys(&join->kernels[middle], &key) < 0)
+		if (join->logs[middle].log_id == log_id)
+			return (int)join->logs[middle].log;
+		if (join->logs[middle].log_id < log_id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < join->nr_kernels && compare_keys(&join->kernels[low], &key))
-		return join->nr_kernels;
-	return low;
+	return -ENOENT;
 }
 
-/* How many kernels have the key of the @first of them. */
-static size_t join__count(const struct join *join, size_t first)
+/* How many items have a key; the first's index is written if there are any. */
+static size_t find_items(struct join *join, const struct occurrence *key,
+			 size_t *ret_first)
 {
-	size_t behind = first + 1;
+	const struct occurrence *items = join->occurrences->items;
+	size_t low = 0, high = join->occurrences->nr, behind;
 
-	while (behind < join->nr_kernels &&
-	       !compare_keys(&join->kernels[behind], &join->kernels[first]))
-		behind++;
-	return behind - first;
+	/* It stands behind a whole range, so it is the first of its own. */
+	if (join->next < high && !compare_keys(&items[join->next], key))
+		low = high = join->next;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_keys(&items[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (behind = low;
+	     behind < join->occurrences->nr && !compare_keys(&items[behind], key);
+	     behind++)
+		;
+	join->next = behind;
+	*ret_first = low;
+	return behind - low;
 }
 
-void join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id)
+/* Make the occurrence number @i of those that are streamed; it is the @slot'th. */
+static void make(const struct join *join, size_t i, size_t slot)
 {
-	size_t first = join__find(join, log_id, correlation_id);
+	activity_index__get(join->index, i, &join->made_of[slot]);
+	occurrences__make(join->occurrences, &join->made_of[slot], &join->made[slot]);
+}
 
-	if (first < join->nr_kernels && join->states[first] == KERNEL_IS_REST)
-		memset(&join->states[first], KERNEL_IS_ANNOUNCED,
-		       join__count(join, first));
+static size_t make_all(struct join *join, uint32_t log, uint64_t correlation_id)
+{
+	size_t first, nr = activity_index__find(join->index, log, correlation_id, &first);
+
+	for (size_t i = 0; i < nr; i++)
+		make(join, first + i, i);
+	return nr;
+}
+
+int join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id)
+{
+	int log = join__find_log(join, log_id);
+
+	if (log < 0)
+		return 0;
+	return key_set__mark(&join->keys, (uint32_t)log, correlation_id,
+			     KEY_IS_ANNOUNCED);
 }
 
 size_t join__launch(struct join *join, uint64_t log_id, uint64_t correlation_id,
-		    const struct sidecar_kernel **ret_kernels)
+		    const struct occurrence **ret_occurrences)
 {
-	size_t first = join__find(join, log_id, correlation_id);
+	struct occurrence key = {.correlation_id = correlation_id};
+	int log = join__find_log(join, log_id);
+	size_t first, nr;
 
-	if (first == join->nr_kernels || join->states[first] != KERNEL_IS_ANNOUNCED)
+	key.log = (uint32_t)log;
+	if (log < 0 ||
+	    !key_set__has(&join->keys, key.log, correlation_id, KEY_IS_ANNOUNCED) ||
+	    key_set__has(&join->keys, key.log, correlation_id, KEY_IS_TAKEN))
 		return 0;
-	join->states[first] = KERNEL_IS_TAKEN;
-	*ret_kernels = &join->kernels[first];
-	return join__count(join, first);
+	/* It needs no memory: the key is there. */
+	key_set__mark(&join->keys, key.log, correlation_id, KEY_IS_TAKEN);
+	if (join->index) {
+		nr = make_all(join, key.log, correlation_id);
+		if (nr)
+			*ret_occurrences = join->made;
+		return nr;
+	}
+	nr = find_items(join, &key, &first);
+	if (nr)
+		*ret_occurrences = &join->occurrences->items[first];
+	return nr;
 }
 
-const struct sidecar_kernel *join__rest(struct join *join, size_t *cursor)
+const struct occurrence *join__at(const struct join *join, size_t place)
 {
-	while (*cursor < join->nr_kernels) {
-		size_t i = (*cursor)++;
+	if (!join->index)
+		return &join->occurrences->items[place];
+	make(join, place, 0);
+	return &join->made[0];
+}
 
-		if (join->states[i] == KERNEL_IS_REST)
-			return &join->kernels[i];
+const struct occurrence *join__rest(struct join *join, size_t *cursor)
+{
+	size_t nr = join->index ? activity_index__nr(join->index) : join->occurrences->nr;
+
+	while (*cursor < nr) {
+		size_t place = (*cursor)++;
+		uint64_t id;
+		uint32_t log;
+
+		if (join->index) {
+			id = activity_index__key(join->index, place, &log);
+		} else {
+			id = join->occurrences->items[place].correlation_id;
+			log = join->occurrences->items[place].log;
+		}
+		if (!key_set__has(&join->keys, log, id, KEY_IS_ANNOUNCED))
+			return join__at(join, place);
 	}
 	return NULL;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Launches × GPU records. The key is (log, correlation id), which the injected
+ * Launches × what happened on the GPU. The key is (log, correlation id), which the injected
  * library gave to both sides: no clock, no pid and no order is involved.
  *
- * Two steps, since a kernel without a launch is known only once all launches
- * are: announce every launch, then ask for the kernels of each and for the rest.
+ * Two steps, since an occurrence without a launch is known only once all launches
+ * are: announce every launch, then ask for the occurrences of each and for the rest. In
+ * between, and while launches are announced, what happened is indexed.
  *
- * Invariant: if every launch that is announced is asked for, every kernel of the
- * sidecar is handed out exactly once, by join__launch() or by join__rest(), so
+ * Invariant: if every launch that is announced is asked for, every occurrence is
+ * handed out exactly once, by join__launch() or by join__rest(), so
  * time is neither lost nor doubled.
  *
- * Pure: no I/O, no globals. One thread.
+ * Pure: no I/O, no globals. One thread, but that one may index while another announces.
  */
 #ifndef PERF_GPU_JOIN_JOIN_H
 #define PERF_GPU_JOIN_JOIN_H
@@ -18,45 +19,65 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "join/occurrences.h"
 #include "sidecar/sidecar.h"
 
 struct join;
 
 /**
- * join__new - index a sidecar's kernels
- * @sidecar: must outlive the join; its kernels array is put in join order
+ * join__new - nothing is announced
+ * @sidecar: of whose logs launches are
  * @ret:     released by join__delete(); written on success only
  *
  * Return: 0 or -ENOMEM.
  */
-int join__new(struct sidecar *sidecar, struct join **ret);
+int join__new(const struct sidecar *sidecar, struct join **ret);
 void join__delete(struct join *join); /* NULL is fine */
+
+/**
+ * join__index - index what happened, once
+ * @occurrences: of the sidecar's logs; must outlive the join; its items, if it has any, are
+ *               put in join order
+ *
+ * To be done before anything but join__announce() and join__find_log(). Return: 0 or -ENOMEM.
+ */
+int join__index(struct join *join, struct occurrences *occurrences);
 
 /**
  * join__announce - say that there is a launch
  *
- * Its kernels (if any) are join__launch()'s from here on, and not the rest.
+ * Its occurrences (if any) are join__launch()'s from here on, and not the rest.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id);
+int join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id);
 
 /**
- * join__launch - the kernels of one launch
+ * join__launch - what one launch made the GPU do
  * @log_id, @correlation_id: of the launch's sample
- * @ret_kernels: first of them; they follow each other, in order of their start
+ * @ret_occurrences: first of them; they follow each other, in order of their start.
+ *                   They, and their activities, are valid until the next call of anything
+ *                   here, like those of the next two
  *
- * Return: how many kernels: 0 if the launch has no GPU record, or if they
+ * Return: how many: 0 if the launch has no GPU record, or if they
  * were handed out before (a key that comes twice).
  */
 size_t join__launch(struct join *join, uint64_t log_id, uint64_t correlation_id,
-		    const struct sidecar_kernel **ret_kernels);
+		    const struct occurrence **ret_occurrences);
 
 /**
- * join__rest - the next kernel whose launch wasn't announced
+ * join__rest - the next occurrence whose launch wasn't announced
  * @cursor: 0 at first
  *
- * Return: the kernel, in no particular order, or NULL at the end.
+ * Return: the occurrence, in no particular order, or NULL at the end.
  */
-const struct sidecar_kernel *join__rest(struct join *join, size_t *cursor);
+const struct occurrence *join__rest(struct join *join, size_t *cursor);
+
+/**
+ * join__at - what join__rest() has returned, once more
+ * @place: what its cursor was when it did, less 1
+ */
+const struct occurrence *join__at(const struct join *join, size_t place);
 
 /* Index in sidecar.logs of a log, or -ENOENT. */
 int join__find_log(const struct join *join, uint64_t log_id);

@@ -158,6 +158,7 @@ _Static_assert(sizeof(struct perfdata_mmap2) == 72, "linux/perf_event.h");
 enum perfdata_record_type {
 	PERFDATA_RECORD_USER_START = 64, /* the kernel's types are below */
 	PERFDATA_RECORD_HEADER_ATTR = 64,
+	PERFDATA_RECORD_HEADER_TRACING_DATA = 66, /* followed by the data */
 	PERFDATA_RECORD_HEADER_BUILD_ID = 67,
 	/* what comes later is not older than what came before the last but one */
 	PERFDATA_RECORD_FINISHED_ROUND = 68,

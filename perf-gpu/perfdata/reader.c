@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads a perf.data, mapped (perfdata/format.h has the layout).
+ * Reads a perf.data, mapped (perfdata/format.h has the layout). What isn't laid out so,
+ * was made so before (perfdata/mapping.h).
  *
  * Invariants, once a reader is open:
  *   - the data section and every event's ids are in the file and 8-byte
@@ -15,15 +16,13 @@
 #include "perfdata/reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "perfdata/cursor.h"
 #include "perfdata/format.h"
+#include "perfdata/mapping.h"
 #include "perfdata/sample.h"
 #include "util/log.h"
 
@@ -37,7 +36,8 @@ struct event_id {
 
 struct perfdata_reader {
 	char *path; /* for messages */
-	const unsigned char *file;
+	struct perfdata_mapping mapping;
+	const unsigned char *file; /* what is mapped */
 	size_t file_bytes;
 	struct perfdata_file_header header;
 	struct perfdata_section data; /* clipped to the file */
@@ -68,64 +68,12 @@ static bool reader__holds(const struct perfdata_reader *reader,
 	       section->size <= reader->file_bytes - section->offset;
 }
 
-static int reader__map(struct perfdata_reader *reader)
-{
-	const char *path = reader->path;
-	struct stat st;
-	void *file;
-	int err = 0;
-	int fd;
-
-	/* O_NONBLOCK: don't wait for the writer of a FIFO, which isn't read anyway. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		err = -errno;
-		pr_err("cannot open %s: %s, name a recording with -i", path,
-		       strerror(-err));
-		return err;
-	}
-	if (fstat(fd, &st) < 0) {
-		err = -errno;
-		pr_err("cannot read %s: %s", path, strerror(-err));
-	} else if (S_ISDIR(st.st_mode)) {
-		err = -ENOTSUP;
-		pr_err("%s is a directory, as perf record --threads makes it, "
-		       "which cannot be read: record without --threads",
-		       path);
-	} else if (!S_ISREG(st.st_mode)) {
-		err = -ENOTSUP;
-		pr_err("%s is not a regular file: store what comes out of it in one",
-		       path);
-	} else if (st.st_size == 0) {
-		err = -EINVAL;
-		pr_err("%s is empty: record it again", path);
-	} else if ((uint64_t)st.st_size > SIZE_MAX) {
-		err = -EFBIG;
-		pr_err("%s is too large for this machine's addresses", path);
-	}
-	if (err)
-		goto out;
-
-	file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (file == MAP_FAILED) {
-		err = -errno;
-		pr_err("cannot map %s: %s", path, strerror(-err));
-		goto out;
-	}
-	reader->file = file;
-	reader->file_bytes = (size_t)st.st_size;
-out:
-	close(fd);
-	return err;
-}
-
 /* Whether it is a kind of perf.data that we read. */
 static int reader__check_kind(const struct perfdata_reader *reader)
 {
 	struct perfdata_cursor cursor =
 		perfdata_cursor__new(reader->file, reader->file_bytes);
 	uint64_t magic = perfdata_cursor__u64(&cursor);
-	uint64_t size = perfdata_cursor__u64(&cursor);
 
 	switch (magic) {
 	case PERFDATA_MAGIC:
@@ -140,14 +88,8 @@ static int reader__check_kind(const struct perfdata_reader *reader)
 		       reader->path);
 		return -ENOTSUP;
 	default:
-		pr_err("%s is not a perf.data file", reader->path);
+		pr_err("%s is not a perf.data file: name one with -i", reader->path);
 		return -EINVAL;
-	}
-	if (size == PERFDATA_PIPE_HEADER_BYTES) {
-		pr_err("%s was recorded into a pipe, which cannot be read: record it "
-		       "with -o FILE, not -o -",
-		       reader->path);
-		return -ENOTSUP;
 	}
 	return 0;
 }
@@ -333,6 +275,17 @@ static void reader__read_names(struct perfdata_reader *reader)
 
 int perfdata_reader__open(const char *path, struct perfdata_reader **ret)
 {
+	int fd = perfdata_mapping__open_file(path), err;
+
+	if (fd < 0)
+		return fd;
+	err = perfdata_reader__open_fd(fd, path, ret);
+	close(fd);
+	return err;
+}
+
+int perfdata_reader__open_fd(int fd, const char *path, struct perfdata_reader **ret)
+{
 	struct perfdata_reader *reader = calloc(1, sizeof(*reader));
 	int err = -ENOMEM;
 
@@ -341,9 +294,12 @@ int perfdata_reader__open(const char *path, struct perfdata_reader **ret)
 	reader->path = strdup(path);
 	if (!reader->path)
 		goto out;
-	err = reader__map(reader);
-	if (!err)
-		err = reader__read_header(reader);
+	err = perfdata_mapping__new(fd, path, &reader->mapping);
+	if (err)
+		goto out_printed;
+	reader->file = reader->mapping.data;
+	reader->file_bytes = reader->mapping.bytes;
+	err = reader__read_header(reader);
 	if (!err)
 		err = reader__read_events(reader);
 	if (!err)
@@ -354,11 +310,14 @@ int perfdata_reader__open(const char *path, struct perfdata_reader **ret)
 		goto out;
 	reader__read_features(reader);
 	reader__read_names(reader);
+	/* Of a stream that was cut, all that was before is there, also features. */
+	reader->is_cut |= reader->mapping.is_cut;
 	*ret = reader;
 	return 0;
 out:
 	if (err == -ENOMEM)
 		pr_err("cannot read %s: no memory", path);
+out_printed:
 	perfdata_reader__close(reader);
 	return err;
 }
@@ -367,12 +326,17 @@ void perfdata_reader__close(struct perfdata_reader *reader)
 {
 	if (!reader)
 		return;
-	if (reader->file)
-		munmap((void *)reader->file, reader->file_bytes);
+	perfdata_mapping__release(&reader->mapping);
 	free(reader->ids);
 	free(reader->events);
 	free(reader->path);
 	free(reader);
+}
+
+const void *perfdata_reader__file(const struct perfdata_reader *reader, size_t *ret_bytes)
+{
+	*ret_bytes = reader->file_bytes;
+	return reader->file;
 }
 
 size_t perfdata_reader__nr_events(const struct perfdata_reader *reader)
@@ -405,11 +369,28 @@ static int reader__get_id(const struct perfdata_reader *reader,
 	return 0;
 }
 
+/* Like bsearch(3), which would call a function for each step, for each record. */
+static int reader__find_id(const struct perfdata_reader *reader, uint64_t id)
+{
+	size_t low = 0, high = reader->nr_ids;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (reader->ids[middle].id == id)
+			return (int)reader->ids[middle].event;
+		if (reader->ids[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -ENOENT;
+}
+
 int perfdata_reader__find_event(const struct perfdata_reader *reader,
 				const struct perf_event_header *record)
 {
-	const struct event_id *found;
-	struct event_id key = {0};
+	uint64_t id = 0;
 
 	if (reader->nr_events == 1)
 		return 0;
@@ -419,14 +400,12 @@ int perfdata_reader__find_event(const struct perfdata_reader *reader,
 		if (!reader->events[0].attr.sample_id_all)
 			return 0;
 		/* What perf made up itself at its start has zeros for an id. */
-		if (reader__get_id(reader, record, &key.id) == 0 && !key.id)
+		if (reader__get_id(reader, record, &id) == 0 && !id)
 			return 0;
 	}
-	if (reader__get_id(reader, record, &key.id))
+	if (reader__get_id(reader, record, &id))
 		return -ENOENT;
-	found = bsearch(&key, reader->ids, reader->nr_ids, sizeof(key),
-			event_id__compare);
-	return found ? (int)found->event : -ENOENT;
+	return reader__find_id(reader, id);
 }
 
 static int reader__tell_cut(struct perfdata_reader *reader)
@@ -437,13 +416,6 @@ static int reader__tell_cut(struct perfdata_reader *reader)
 			   reader->path);
 	reader->has_told_cut = true;
 	return -ENODATA;
-}
-
-/* Also because records behind one are at odd addresses. */
-static int reader__refuse_compressed(const struct perfdata_reader *reader)
-{
-	pr_err("%s is compressed, which cannot be read: record without -z", reader->path);
-	return -ENOTSUP;
 }
 
 int perfdata_reader__next(struct perfdata_reader *reader, uint64_t *cursor,
@@ -459,9 +431,12 @@ int perfdata_reader__next(struct perfdata_reader *reader, uint64_t *cursor,
 	if (left.left_bytes < sizeof(record.header))
 		goto too_short;
 	memcpy(&record.header, left.at, sizeof(record.header));
+	/* Records behind one are at odd addresses. */
 	if (record.header.type == PERFDATA_RECORD_COMPRESSED ||
 	    record.header.type == PERFDATA_RECORD_COMPRESSED2)
-		return reader__refuse_compressed(reader);
+		return reader__broken(reader, offset,
+				      "a record is compressed in a file that says that "
+				      "none is");
 	if (record.header.size < sizeof(record.header) ||
 	    record.header.size % sizeof(uint64_t))
 		return reader__broken(reader, offset, "a record's size is none");
@@ -482,12 +457,18 @@ int perfdata_reader__next(struct perfdata_reader *reader, uint64_t *cursor,
 		goto too_short;
 	*ret = (const void *)(reader->file + offset);
 	*cursor = reader->data.size - left.left_bytes;
+	perfdata_mapping__touch(&reader->mapping, record.header.size);
 	return 1;
 
 too_short:
 	if (reader->is_cut)
 		return reader__tell_cut(reader);
 	return reader__broken(reader, offset, "a record goes on behind the last one");
+}
+
+uint64_t perfdata_reader__data_bytes(const struct perfdata_reader *reader)
+{
+	return reader->data.size;
 }
 
 const struct perf_event_header *perfdata_reader__at(const struct perfdata_reader *reader,

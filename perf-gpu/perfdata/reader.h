@@ -2,7 +2,7 @@
 /*
  * Reading a perf.data file (tools/perf/Documentation/perf.data-file-format.txt).
  *
- * The file is mapped, never copied; nothing in it is trusted. One thread.
+ * The file is mapped, and copied only if it is packed; nothing in it is trusted. One thread.
  */
 #ifndef PERF_GPU_PERFDATA_READER_H
 #define PERF_GPU_PERFDATA_READER_H
@@ -23,15 +23,27 @@ struct perfdata_event_desc {
 
 /**
  * perfdata_reader__open - map and check a perf.data file
- * @path: of a regular file; pipe-mode files are refused in words
+ * @path: of a regular file
  * @ret:  released by perfdata_reader__close(); written on success only
+ *
+ * A file with compressed records, or of pipe mode, is unpacked first, onto disk.
  *
  * Return: 0 or a negative errno, with the reason printed: -ENOENT and others
  * of open(2), -EINVAL not a perf.data file or broken, -ENOTSUP a kind of
- * perf.data that isn't read (pipe mode, other endianness).
+ * perf.data that isn't read (a directory, other endianness, compressed too much), those
+ * of perfdata_unpack().
  */
 int perfdata_reader__open(const char *path, struct perfdata_reader **ret);
+/*
+ * The same of what is open: @fd stays the caller's, @name is for messages. It may also be a
+ * pipe, which is read to its end.
+ */
+int perfdata_reader__open_fd(int fd, const char *name, struct perfdata_reader **ret);
 void perfdata_reader__close(struct perfdata_reader *reader); /* NULL is fine */
+
+/* The whole file, as long as the reader */
+const void *perfdata_reader__file(const struct perfdata_reader *reader,
+				  size_t *ret_bytes);
 
 size_t perfdata_reader__nr_events(const struct perfdata_reader *reader);
 /* @i < nr_events; lives as long as the reader */
@@ -53,13 +65,15 @@ int perfdata_reader__find_event(const struct perfdata_reader *reader,
  *          the data section is the cursor's value before the call.
  * @ret:    the record, whole, 8-byte aligned. Valid as long as the reader.
  *
- * Return: 1 for a record, 0 at the end, -EINVAL for a broken one and -ENOTSUP
- * for a compressed one (perf record -z), both printed.
+ * Return: 1 for a record, 0 at the end, -EINVAL for a broken one, printed.
  * A file that ends in the middle of a record (perf was killed) gives the whole
  * records, then -ENODATA (printed as a warning).
  */
 int perfdata_reader__next(struct perfdata_reader *reader, uint64_t *cursor,
 			  const struct perf_event_header **ret);
+
+/* How many bytes the data section has: up to which the cursor goes. */
+uint64_t perfdata_reader__data_bytes(const struct perfdata_reader *reader);
 
 /* The record at @offset, which perfdata_reader__next() returned before. */
 const struct perf_event_header *perfdata_reader__at(const struct perfdata_reader *reader,

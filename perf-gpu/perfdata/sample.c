@@ -51,14 +51,21 @@
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
 	 PERF_SAMPLE_PERIOD)
 
+#define MAX_WORDS_BYTES (9 * sizeof(uint64_t)) /* if a sample has them all */
+
 #define WRITABLE                                                       \
 	(WORDS_BEFORE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
-	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT)
 
-#define READABLE                                                                       \
-	(WRITABLE | PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT | \
-	 PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |  \
-	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |          \
+#define READABLE                                                                      \
+	(WRITABLE | PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK |                     \
+	 PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | \
+	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |         \
+	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_AUX)
+
+#define BEHIND_WEIGHT                                                                 \
+	(PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | \
+	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |         \
 	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_AUX)
 
 /* What the sample_id of other records consists of; a word each */
@@ -82,35 +89,54 @@ static size_t nr_words(uint64_t sample_type)
 	return (size_t)__builtin_popcountll(sample_type);
 }
 
+static uint64_t take_word(const unsigned char **at)
+{
+	uint64_t word;
+
+	memcpy(&word, *at, sizeof(word));
+	*at += sizeof(word);
+	return word;
+}
+
+/* All at once, as this is done for every sample several times */
 static void sample__parse_words(struct perfdata_sample *sample, uint64_t type,
 				struct perfdata_cursor *body)
 {
+	const unsigned char *start = body->at, *at = start;
+	uint64_t word;
+
+	if (body->left_bytes < MAX_WORDS_BYTES &&
+	    body->left_bytes < nr_words(type & WORDS_BEFORE_READ) * sizeof(word)) {
+		body->failed = true;
+		return;
+	}
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		sample->id = perfdata_cursor__u64(body);
+		sample->id = take_word(&at);
 	if (type & PERF_SAMPLE_IP)
-		sample->ip = perfdata_cursor__u64(body);
+		sample->ip = take_word(&at);
 	if (type & PERF_SAMPLE_TID) {
-		sample->pid = perfdata_cursor__u32(body);
-		sample->tid = perfdata_cursor__u32(body);
+		memcpy(&sample->pid, at, sizeof(sample->pid));
+		memcpy(&sample->tid, at + sizeof(sample->pid), sizeof(sample->tid));
+		at += sizeof(word);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		sample->time_ns = perfdata_cursor__u64(body);
+		sample->time_ns = take_word(&at);
 	if (type & PERF_SAMPLE_ADDR)
-		sample->addr = perfdata_cursor__u64(body);
+		sample->addr = take_word(&at);
 	if (type & PERF_SAMPLE_ID) {
-		uint64_t id = perfdata_cursor__u64(body);
-
+		word = take_word(&at);
 		if (!(type & PERF_SAMPLE_IDENTIFIER))
-			sample->id = id;
+			sample->id = word;
 	}
 	if (type & PERF_SAMPLE_STREAM_ID)
-		sample->stream_id = perfdata_cursor__u64(body);
+		sample->stream_id = take_word(&at);
 	if (type & PERF_SAMPLE_CPU) {
-		sample->cpu = perfdata_cursor__u32(body);
-		perfdata_cursor__u32(body);
+		memcpy(&sample->cpu, at, sizeof(sample->cpu));
+		at += sizeof(word);
 	}
 	if (type & PERF_SAMPLE_PERIOD)
-		sample->period = perfdata_cursor__u64(body);
+		sample->period = take_word(&at);
+	perfdata_cursor__take(body, (uint64_t)(at - start), 1);
 }
 
 /* The values of counters (perf_output_read()), which nobody here wants. */
@@ -165,8 +191,8 @@ static void skip_user_state(struct perfdata_cursor *body,
 static void skip_tail(struct perfdata_cursor *body, const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;
-	uint64_t before = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |
-			  PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION;
+	uint64_t before = PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |
+			  PERF_SAMPLE_TRANSACTION;
 	uint64_t behind = PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
 			  PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
 
@@ -178,11 +204,54 @@ static void skip_tail(struct perfdata_cursor *body, const struct perf_event_attr
 		perfdata_cursor__take(body, perfdata_cursor__u64(body), 1);
 }
 
+/* What perf-gpu record writes of a launch, but for copied stacks */
+#define LAUNCH_TYPE                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
+
+/*
+ * The same as below for a sample of that type, of which there are millions. Each member is
+ * written by itself, since to clear them all at once takes as long as the rest.
+ */
+static int parse_launch(const struct perf_event_header *event,
+			struct perfdata_sample *ret)
+{
+	const uint64_t *words = (const uint64_t *)(event + 1), *raw;
+	size_t nr_words = event->size / sizeof(*words) - 1;
+	uint32_t raw_bytes;
+
+	if (nr_words < 7 || words[5] > nr_words - 7)
+		return -EINVAL;
+	raw = words + 6 + words[5];
+	memcpy(&raw_bytes, raw, sizeof(raw_bytes));
+	if (raw_bytes >
+	    (size_t)(words + nr_words - raw) * sizeof(*words) - sizeof(raw_bytes))
+		return -EINVAL;
+	ret->id = words[0];
+	ret->ip = words[1];
+	memcpy(&ret->pid, &words[2], sizeof(ret->pid));
+	memcpy(&ret->tid, (const char *)&words[2] + sizeof(ret->pid), sizeof(ret->tid));
+	ret->time_ns = words[3];
+	ret->addr = 0;
+	ret->stream_id = 0;
+	memcpy(&ret->cpu, &words[4], sizeof(ret->cpu));
+	ret->period = 0;
+	ret->ips = words + 6;
+	ret->nr_ips = words[5];
+	ret->raw = (const char *)raw + sizeof(raw_bytes);
+	ret->raw_bytes = raw_bytes;
+	ret->user_state = NULL;
+	ret->user_state_bytes = 0;
+	ret->weight = 0;
+	ret->misc = event->misc;
+	return 0;
+}
+
 int perfdata_sample__parse(const struct perf_event_attr *attr,
 			   const struct perf_event_header *event,
 			   struct perfdata_sample *ret)
 {
-	struct perfdata_sample sample = {.misc = event->misc};
+	struct perfdata_sample sample;
 	uint64_t type = attr->sample_type;
 	struct perfdata_cursor body;
 
@@ -193,6 +262,10 @@ int perfdata_sample__parse(const struct perf_event_attr *attr,
 		return -ENOTSUP;
 	if (event->size < sizeof(*event))
 		return -EINVAL;
+	if (type == LAUNCH_TYPE && event->size % sizeof(uint64_t) == 0 &&
+	    (uintptr_t)event % sizeof(uint64_t) == 0)
+		return parse_launch(event, ret);
+	sample = (struct perfdata_sample){.misc = event->misc};
 	body = perfdata_cursor__new(event + 1, event->size - sizeof(*event));
 
 	sample__parse_words(&sample, type, &body);
@@ -215,7 +288,10 @@ int perfdata_sample__parse(const struct perf_event_attr *attr,
 		sample.user_state_bytes =
 			(size_t)(body.at - (const unsigned char *)sample.user_state);
 	}
-	skip_tail(&body, attr);
+	if (type & PERF_SAMPLE_WEIGHT)
+		sample.weight = perfdata_cursor__u64(&body);
+	if (type & BEHIND_WEIGHT)
+		skip_tail(&body, attr);
 	if (perfdata_cursor__failed(&body))
 		return -EINVAL;
 	*ret = sample;
@@ -255,6 +331,14 @@ int perfdata_sample__id_word(const struct perf_event_attr *attr)
 		return -ENOENT;
 	return (int)nr_words(attr->sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 						  PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
+}
+
+int perfdata_sample__time_word(const struct perf_event_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_TIME))
+		return -ENOENT;
+	return (int)nr_words(attr->sample_type &
+			     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID));
 }
 
 int perfdata_sample__id_word_from_end(const struct perf_event_attr *attr)
@@ -379,6 +463,8 @@ int perfdata_sample__write(const struct perf_event_attr *attr,
 		out__put(&out, sample->raw, sample->raw_bytes, 1);
 	}
 	out__put_user_state(&out, type, sample);
+	if (type & PERF_SAMPLE_WEIGHT)
+		out__put_u64(&out, sample->weight);
 	if (out.is_full)
 		return -ENOSPC;
 	header.size = (uint16_t)(out.at - (unsigned char *)buf);

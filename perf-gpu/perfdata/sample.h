@@ -31,6 +31,7 @@ struct perfdata_sample {
 	/* REGS_USER and STACK_USER as in the record, copied through as one */
 	const void *user_state;
 	size_t user_state_bytes;
+	uint64_t weight; /* WEIGHT */
 	uint16_t misc; /* of the record's header */
 };
 
@@ -53,7 +54,7 @@ int perfdata_sample__parse(const struct perf_event_attr *attr,
 
 /**
  * perfdata_sample__write - make a PERF_RECORD_SAMPLE
- * @attr:   as above; READ, BRANCH_STACK and what is behind STACK_USER can't be
+ * @attr:   as above; READ, BRANCH_STACK and what is behind WEIGHT can't be
  *          written
  * @sample: what to write; sample->misc becomes the header's misc
  * @buf:    8-byte aligned, receives the record
@@ -97,5 +98,7 @@ size_t perfdata_sample__write_id(const struct perf_event_attr *attr,
  */
 int perfdata_sample__id_word(const struct perf_event_attr *attr);
 int perfdata_sample__id_word_from_end(const struct perf_event_attr *attr);
+/* The same of a sample's time, if it has one */
+int perfdata_sample__time_word(const struct perf_event_attr *attr);
 
 #endif

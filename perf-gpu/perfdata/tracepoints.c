@@ -18,11 +18,11 @@
 #include <errno.h>
 #include <event-parse.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "perfdata/cursor.h"
+#include "perfdata/tracepoint_format.h"
 
 static const char magic[] = "\027\b\104tracing";
 
@@ -33,9 +33,10 @@ struct tracepoints {
 /* A string without its length before it; NULL if it has no end. */
 static const char *take_name(struct perfdata_cursor *cursor)
 {
-	const char *name = (const char *)cursor->at;
-	const char *end = cursor->failed ? NULL : memchr(name, '\0', cursor->left_bytes);
+	const char *name = (const char *)cursor->at, *end = NULL;
 
+	if (!cursor->failed && name)
+		end = memchr(name, '\0', cursor->left_bytes);
 	if (!end) {
 		cursor->failed = true;
 		return NULL;
@@ -67,23 +68,17 @@ static void skip_head(struct perfdata_cursor *cursor)
 		take_text(cursor, &bytes);
 }
 
-/*
- * How samples are printed is a language of its own, which we have no use for: in its
- * place libtraceevent gets the shortest text. What else it can't read it leaves out.
- */
+/* What libtraceevent can't read is left out. */
 static int take_format(struct tracepoints *tracepoints, const char *system,
 		       const char *text, uint64_t bytes)
 {
-	static const char print[] = "\nprint fmt: \"\"\n";
-	const char *end = memmem(text, bytes, "\nprint fmt:", strlen("\nprint fmt:"));
-	char *copy;
+	char *format;
 
-	if (!end)
-		return 0;
-	if (asprintf(&copy, "%.*s%s", (int)(end - text), text, print) < 0)
+	if (tracepoint_format__copy(text, bytes, &format))
 		return -ENOMEM;
-	tep_parse_event(tracepoints->tep, copy, strlen(copy), system);
-	free(copy);
+	if (format)
+		tep_parse_event(tracepoints->tep, format, strlen(format), system);
+	free(format);
 	return 0;
 }
 

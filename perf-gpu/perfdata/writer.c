@@ -14,7 +14,6 @@
 #include "perfdata/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,10 @@
 
 #include "perfdata/buffer.h"
 #include "perfdata/format.h"
+#include "util/failure.h"
 #include "util/log.h"
+#include "util/temporary.h"
+#include "util/write_behind.h"
 
 /* One write(2) per so many bytes costs nothing against what is in them. */
 #define BUFFER_BYTES (256 * 1024)
@@ -56,8 +58,9 @@ struct perfdata_writer {
 	struct perfdata_file_header header;
 	uint64_t file_bytes; /* written so far */
 	uint64_t data_bytes; /* of records, written or in the buffer */
-	unsigned char *buffer;
+	unsigned char *buffer; /* of @behind, if there is one */
 	size_t buffer_bytes;
+	struct write_behind *behind; /* NULL: this thread writes */
 };
 
 /* A rename onto /dev/null would replace it. */
@@ -94,9 +97,9 @@ int perfdata_writer__open(const char *path, struct perfdata_writer **ret)
 		goto no_memory;
 	}
 
-	writer->fd = mkostemp(writer->temp_path, O_CLOEXEC);
+	writer->fd = temporary__make(writer->temp_path);
 	if (writer->fd < 0) {
-		err = -errno;
+		err = writer->fd;
 		pr_err("cannot create a file beside %s: %s, choose another place with -o",
 		       path, strerror(-err));
 		goto out;
@@ -124,10 +127,13 @@ void perfdata_writer__close(struct perfdata_writer *writer)
 		free(writer->events[i].name);
 	}
 	free(writer->events);
+	if (writer->behind)
+		writer->buffer = NULL;
+	write_behind__delete(writer->behind);
 	if (writer->fd >= 0)
 		close(writer->fd);
 	if (writer->has_temp)
-		unlink(writer->temp_path);
+		temporary__remove(writer->temp_path);
 	free(writer->buffer);
 	free(writer->temp_path);
 	free(writer->path);
@@ -159,6 +165,20 @@ int perfdata_writer__add_event(struct perfdata_writer *writer,
 		memcpy(event.ids, ids, nr_ids * sizeof(*ids));
 	events[writer->nr_events++] = event;
 	return 0;
+}
+
+void perfdata_writer__drop_last_event(struct perfdata_writer *writer)
+{
+	struct writer_event *last;
+
+	if (!writer->nr_events)
+		return;
+	last = &writer->events[--writer->nr_events];
+	free(last->ids);
+	free(last->name);
+	/* If they are written, its attr and ids are an unused place before the records. */
+	if (writer->file_bytes)
+		writer->header.attrs.size -= writer->header.attr_size;
 }
 
 int perfdata_writer__set_feature(struct perfdata_writer *writer, unsigned int feature,
@@ -195,10 +215,7 @@ int perfdata_writer__set_feature_string(struct perfdata_writer *writer,
 
 static int writer__fail(struct perfdata_writer *writer, int err)
 {
-	pr_err("cannot write %s: %s%s", writer->path, strerror(-err),
-	       err == -ENOSPC || err == -EDQUOT || err == -EFBIG
-		       ? ", make room or choose another place with -o"
-		       : "");
+	pr_err("cannot write %s: %s%s", writer->path, strerror(-err), failure__room(err));
 	writer->err = err;
 	return err;
 }
@@ -222,12 +239,40 @@ static int writer__append(struct perfdata_writer *writer, const void *data, size
 	return writer->err;
 }
 
+/* The buffer is empty then, and perhaps another one. */
 static int writer__flush(struct perfdata_writer *writer)
 {
 	size_t bytes = writer->buffer_bytes;
+	int err;
 
 	writer->buffer_bytes = 0;
-	return writer__append(writer, writer->buffer, bytes);
+	if (!writer->behind)
+		return writer__append(writer, writer->buffer, bytes);
+	err = write_behind__put(writer->behind, bytes);
+	if (err)
+		return writer__fail(writer, err);
+	writer->buffer = write_behind__buffer(writer->behind);
+	writer->file_bytes += bytes;
+	return 0;
+}
+
+/* All records are in the file. */
+static int writer__drain(struct perfdata_writer *writer)
+{
+	int err = writer__flush(writer);
+
+	if (err || !writer->behind)
+		return err;
+	err = write_behind__drain(writer->behind);
+	return err ? writer__fail(writer, err) : 0;
+}
+
+void perfdata_writer__write_behind(struct perfdata_writer *writer)
+{
+	if (write_behind__new(writer->fd, BUFFER_BYTES, &writer->behind))
+		return;
+	free(writer->buffer);
+	writer->buffer = write_behind__buffer(writer->behind);
 }
 
 /* The empty place of the header, the ids and the attrs: what precedes records. */
@@ -257,24 +302,90 @@ static int writer__start(struct perfdata_writer *writer)
 	return writer->err;
 }
 
+int perfdata_writer__reserve(struct perfdata_writer *writer, size_t bytes, void **ret)
+{
+	int err = writer->err;
+
+	if (!err && !writer->file_bytes)
+		err = writer__start(writer);
+	if (!err && writer->buffer_bytes + bytes > BUFFER_BYTES)
+		err = writer__flush(writer);
+	if (!err)
+		*ret = writer->buffer + writer->buffer_bytes;
+	return err;
+}
+
+void perfdata_writer__append(struct perfdata_writer *writer)
+{
+	const struct perf_event_header *event =
+		(const void *)(writer->buffer + writer->buffer_bytes);
+
+	writer->buffer_bytes += event->size;
+	writer->data_bytes += event->size;
+}
+
 int perfdata_writer__write(struct perfdata_writer *writer,
 			   const struct perf_event_header *event)
 {
-	if (writer->err)
-		return writer->err;
-	if (event->size < sizeof(*event) || event->size % sizeof(uint64_t)) {
+	void *room;
+	int err;
+
+	if (!writer->err &&
+	    (event->size < sizeof(*event) || event->size % sizeof(uint64_t))) {
 		pr_err("cannot write %s: a record of type %u has %u bytes", writer->path,
 		       event->type, event->size);
 		return writer->err = -EINVAL;
 	}
-	if (!writer->file_bytes && writer__start(writer))
-		return writer->err;
-	if (writer->buffer_bytes + event->size > BUFFER_BYTES && writer__flush(writer))
-		return writer->err;
-	memcpy(writer->buffer + writer->buffer_bytes, event, event->size);
-	writer->buffer_bytes += event->size;
-	writer->data_bytes += event->size;
+	err = perfdata_writer__reserve(writer, event->size, &room);
+	if (err)
+		return err;
+	memcpy(room, event, event->size);
+	perfdata_writer__append(writer);
 	return 0;
+}
+
+void perfdata_writer__flush(struct perfdata_writer *writer)
+{
+	size_t done = 0;
+
+	if (writer->behind && write_behind__drain(writer->behind))
+		return;
+	while (!writer->err && done < writer->buffer_bytes) {
+		ssize_t written = write(writer->fd, writer->buffer + done,
+					writer->buffer_bytes - done);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			break;
+		done += (size_t)written;
+		writer->file_bytes += (uint64_t)written;
+	}
+	writer->buffer_bytes -= done;
+	memmove(writer->buffer, writer->buffer + done, writer->buffer_bytes);
+}
+
+void perfdata_writer__keep(struct perfdata_writer *writer)
+{
+	perfdata_writer__flush(writer);
+	if (writer->has_temp)
+		temporary__keep(writer->temp_path);
+	writer->has_temp = false;
+}
+
+const char *perfdata_writer__temporary(const struct perfdata_writer *writer)
+{
+	return writer->temp_path;
+}
+
+uint64_t perfdata_writer__data_offset(const struct perfdata_writer *writer)
+{
+	uint64_t offset = sizeof(writer->header);
+
+	for (size_t i = 0; i < writer->nr_events; i++)
+		offset += writer->events[i].nr_ids * sizeof(uint64_t) + ATTR_BYTES +
+			  sizeof(struct perfdata_section);
+	return offset;
 }
 
 uint64_t perfdata_writer__bytes(const struct perfdata_writer *writer)
@@ -326,14 +437,20 @@ static int writer__write_features(struct perfdata_writer *writer)
 /* The last step: from here on it is a perf.data. */
 static int writer__write_header(struct perfdata_writer *writer)
 {
-	ssize_t written;
+	const char *header = (const char *)&writer->header;
+	size_t nr = 0;
 
 	writer->header.data.size = writer->data_bytes;
-	do {
-		written = pwrite(writer->fd, &writer->header, sizeof(writer->header), 0);
-	} while (written < 0 && errno == EINTR);
-	if (written != (ssize_t)sizeof(writer->header))
-		return writer__fail(writer, written < 0 ? -errno : -EIO);
+	while (nr < sizeof(writer->header)) {
+		ssize_t written = pwrite(writer->fd, header + nr,
+					 sizeof(writer->header) - nr, (off_t)nr);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return writer__fail(writer, written < 0 ? -errno : -EIO);
+		nr += (size_t)written;
+	}
 	return 0;
 }
 
@@ -348,21 +465,42 @@ static int writer__close_file(struct perfdata_writer *writer)
 	return 0;
 }
 
-int perfdata_writer__commit(struct perfdata_writer *writer)
+int perfdata_writer__rename(struct perfdata_writer *writer, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	free(writer->path);
+	writer->path = copy;
+	return 0;
+}
+
+int perfdata_writer__complete(struct perfdata_writer *writer)
 {
 	/* perf takes a data section of 0 bytes for one that was cut off. */
 	static const struct perf_event_header nothing = {
 		.type = PERFDATA_RECORD_FINISHED_ROUND, .size = sizeof(nothing)};
 
+	if (writer->err || writer->fd < 0)
+		return writer->err;
 	if (!writer->data_bytes)
 		perfdata_writer__write(writer, &nothing);
-	if (writer->err || writer__flush(writer) || writer__describe_events(writer) ||
+	if (writer__drain(writer) || writer__describe_events(writer) ||
 	    writer__write_features(writer) || writer__write_header(writer))
 		return writer->err;
-	if (writer__close_file(writer))
-		return writer->err;
-	if (rename(writer->temp_path, writer->path) < 0)
-		return writer__fail(writer, -errno);
+	return writer__close_file(writer);
+}
+
+int perfdata_writer__commit(struct perfdata_writer *writer)
+{
+	int err = perfdata_writer__complete(writer);
+
+	if (err)
+		return err;
+	err = temporary__rename(writer->temp_path, writer->path);
+	if (err)
+		return writer__fail(writer, err);
 	writer->has_temp = false;
 	return 0;
 }

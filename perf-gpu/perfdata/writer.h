@@ -42,9 +42,31 @@ int perfdata_writer__add_event(struct perfdata_writer *writer,
 			       const struct perf_event_attr *attr, const uint64_t *ids,
 			       uint32_t nr_ids, const char *name);
 
+/**
+ * perfdata_writer__write_behind - write while more is made, in a thread of its own
+ *
+ * Call it once, before the first record. An error of writing is told up to a buffer later,
+ * and by perfdata_writer__commit() at the latest. Without a thread it is as before.
+ */
+void perfdata_writer__write_behind(struct perfdata_writer *writer);
+
+/* The event that was added last has no records after all: it isn't in the file. */
+void perfdata_writer__drop_last_event(struct perfdata_writer *writer);
+
 /* Append a whole record (event->size bytes, a multiple of 8). 0 or -errno, printed. */
 int perfdata_writer__write(struct perfdata_writer *writer,
 			   const struct perf_event_header *event);
+
+/**
+ * perfdata_writer__reserve - room for a record that is made where it is written from
+ * @bytes: that it may have, 65,536 at most
+ * @ret:   8-byte aligned; the caller's until the next call of anything here
+ *
+ * Return: 0 or a negative errno, printed.
+ */
+int perfdata_writer__reserve(struct perfdata_writer *writer, size_t bytes, void **ret);
+/* Append the record that was made there, whose size is a multiple of 8. */
+void perfdata_writer__append(struct perfdata_writer *writer);
 
 /**
  * perfdata_writer__set_feature - add or replace a header feature
@@ -59,8 +81,35 @@ int perfdata_writer__set_feature(struct perfdata_writer *writer, unsigned int fe
 int perfdata_writer__set_feature_string(struct perfdata_writer *writer,
 					unsigned int feature, const char *text);
 
+/*
+ * Hand records to the kernel that are in the buffer. What can't be written now stays there,
+ * and fails when the buffer is full, if it still can't.
+ */
+void perfdata_writer__flush(struct perfdata_writer *writer);
+
+/* Leave what was written where it is: without a header it is no perf.data yet. */
+void perfdata_writer__keep(struct perfdata_writer *writer);
+
+/* For who finishes the file where this process could not: its name, ... */
+const char *perfdata_writer__temporary(const struct perfdata_writer *writer);
+/* ... and where its records begin, once all events are added. */
+uint64_t perfdata_writer__data_offset(const struct perfdata_writer *writer);
+
 /* Bytes of the data section so far. */
 uint64_t perfdata_writer__bytes(const struct perfdata_writer *writer);
+
+/* Where the file will be after all, in the same folder. 0 or -ENOMEM. */
+int perfdata_writer__rename(struct perfdata_writer *writer, const char *path);
+
+/**
+ * perfdata_writer__complete - write all but the name
+ *
+ * For who has to know before perfdata_writer__commit(), which does it, too, that there
+ * is room for the rest.
+ *
+ * Return: 0 or a negative errno, printed.
+ */
+int perfdata_writer__complete(struct perfdata_writer *writer);
 
 /**
  * perfdata_writer__commit - finish the file and give it its name

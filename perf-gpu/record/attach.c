@@ -55,7 +55,7 @@ static int look_at_map(void *ctx, const struct gpu_log_map *map)
 	if (!strcmp(map->path, CONTROL_MEMFD_PATH) && map->is_shared)
 		found->page = *map;
 	else if (name && !strncmp(name + 1, LIBRARY_NAME, strlen(LIBRARY_NAME)))
-		strcpy(found->library, map->path);
+		snprintf(found->library, sizeof(found->library), "%s", map->path);
 	return 0;
 }
 
@@ -102,13 +102,20 @@ static int check_library(pid_t pid, const struct found *found, const char *libra
 	return -ENODEV;
 }
 
+/* Of a memfd that nobody can cut any more; other files have no seals at all. */
+static bool has_fixed_size(int fd)
+{
+	const int wanted = F_SEAL_SHRINK | F_SEAL_GROW, seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & wanted) == wanted;
+}
+
 /*
  * The file at a path of /proc, if it is a page: looked at before it is opened, since
  * to open a device may do something.
  */
 static int open_page(const char *path, uid_t uid, const struct gpu_log_map *map)
 {
-	const int seals = F_SEAL_SHRINK | F_SEAL_GROW;
 	char again[64];
 	struct stat st;
 	int low, fd;
@@ -130,11 +137,10 @@ static int open_page(const char *path, uid_t uid, const struct gpu_log_map *map)
 		return err;
 	}
 	close(low);
-	if ((fcntl(fd, F_GET_SEALS) & seals) != seals) {
-		close(fd);
-		return -ENOENT;
-	}
-	return fd;
+	if (has_fixed_size(fd))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 /* Does a link in a /proc/PID/fd, by its name there, lead to a page? */
@@ -165,7 +171,7 @@ static int find_among_fds(struct attached *attached, const struct gpu_log_map *m
 		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)attached->pid,
 			 entry->d_name);
 		fd = open_page(path, attached->uid, map);
-		attached->number = atoi(entry->d_name);
+		attached->number = (int)strtol(entry->d_name, NULL, 10);
 	}
 	closedir(dir);
 	return fd;
@@ -276,6 +282,9 @@ int attached__open(pid_t pid, const char *library, struct attached *ret)
 		err = find_page(&attached, &found->page);
 	if (!err)
 		err = lock_page(&attached);
+	/* All that was read by the pid may have been of another that has it by now. */
+	if (!err && attached__has_ended(&attached))
+		err = print_no_access(pid, "status", -ESRCH);
 	free(found);
 	if (err)
 		attached__close(&attached);

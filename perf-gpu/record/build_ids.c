@@ -4,7 +4,9 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <search.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,9 @@
 #include "perfdata/format.h"
 
 #define MAX_FILES 65536
+
+/* The file may be anybody's: notes are small, or not to be read into memory. */
+#define MAX_NOTES_BYTES (1u << 20)
 
 struct mapped_file {
 	const char *path; /* first: key */
@@ -47,16 +52,17 @@ int build_ids__new(struct build_ids **ret)
 static struct mapped_file *build_ids__get(struct build_ids *ids, const char *path)
 {
 	struct mapped_file key = {.path = path}, *file, **found;
+	const size_t path_bytes = strlen(path) + 1;
 
 	found = tfind(&key, &ids->files, compare_paths);
 	if (found)
 		return *found;
 	if (ids->nr_files == MAX_FILES)
 		return NULL;
-	file = calloc(1, sizeof(*file) + strlen(path) + 1);
+	file = calloc(1, sizeof(*file) + path_bytes);
 	if (!file)
 		return NULL;
-	file->path = strcpy((char *)(file + 1), path);
+	file->path = memcpy(file + 1, path, path_bytes);
 	if (!tsearch(file, &ids->files, compare_paths)) {
 		free(file);
 		return NULL;
@@ -103,6 +109,21 @@ const char *build_ids__find(const struct build_ids *ids, const char *end)
 	return search.found;
 }
 
+static bool has_sane_notes(Elf *elf)
+{
+	size_t nr_segments;
+	GElf_Phdr segment;
+
+	/* Without any, sections would be searched; what can be executed has some. */
+	if (elf_getphdrnum(elf, &nr_segments) || !nr_segments)
+		return false;
+	for (size_t i = 0; i < nr_segments; i++)
+		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_NOTE &&
+		    segment.p_filesz > MAX_NOTES_BYTES)
+			return false;
+	return true;
+}
+
 /* Return: bytes written to @ret, 0 if there is no build id. */
 static size_t read_build_id(const char *path, uint8_t *ret)
 {
@@ -119,7 +140,7 @@ static size_t read_build_id(const char *path, uint8_t *ret)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		/* Not mapped: a file that is cut meanwhile must not be a SIGBUS. */
 		elf = elf_begin(fd, ELF_C_READ, NULL);
-		if (elf)
+		if (elf && has_sane_notes(elf))
 			bytes = dwelf_elf_gnu_build_id(elf, &build_id);
 		if (bytes > PERFDATA_BUILD_ID_MAX_BYTES)
 			bytes = PERFDATA_BUILD_ID_MAX_BYTES;

@@ -6,6 +6,7 @@
  *   open       before the command: can it work here at all?
  *   configure  what the injected library is to do
  *   attach     the command's process exists, and waits; on failure, close
+ *   turn       recording is on or off from now on
  *   drain      again and again, while the command runs
  *   detach     the command has ended, or the recording: nothing more is taken up
  *   finish     what is left into perf.data
@@ -18,6 +19,7 @@
 #ifndef PERF_GPU_RECORD_CARRIER_H
 #define PERF_GPU_RECORD_CARRIER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,13 +29,17 @@
 #include "record/output.h"
 #include "record/spool.h"
 #include "util/failure.h"
+#include "util/rights.h"
 #include "util/sum.h"
 
 struct carrier_config {
 	const char *library; /* that is injected; kept by reference */
 	uint64_t session;
 	struct stack_config stack;
+	uint32_t events; /* GPU_LOG_EVENT_BIT()s that are wanted of the GPU */
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
+	bool is_live; /* what is recorded is wanted at once, not when the command has ended */
+	const struct spool *spool; /* there from attach on; kept by reference */
 	/* Processes to record that run already; none: the command's. Kept by reference. */
 	const pid_t *running;
 	size_t nr_running;
@@ -87,6 +93,18 @@ struct carrier_ops {
 	 */
 	int (*attach)(struct carrier *carrier, pid_t pid, struct output *output,
 		      struct failure *failure);
+
+	/*
+	 * What it may take, from attach to detach, to probe what comes: enum rights. 0: all
+	 * probes are there.
+	 */
+	unsigned int (*rights)(const struct carrier *carrier);
+
+	/*
+	 * Record, or pause, what is recorded of processes that can't be told so themselves
+	 * (record/control.h); from attach on, when it is on.
+	 */
+	void (*turn)(struct carrier *carrier, bool on);
 
 	/* Becomes readable when drain is urgent; -1: it never is. */
 	int (*fd)(const struct carrier *carrier);

@@ -6,8 +6,6 @@
  * first launch is cuInit(), which takes longer.
  */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -43,6 +41,8 @@ static struct api_carrier *self_of(const struct carrier *carrier)
 static int api_carrier__open(const struct carrier_config *config, struct carrier **ret,
 			     struct failure *failure)
 {
+	const struct api_probe_config probe_config = {.events = config->events,
+						      .follows_children = true};
 	struct api_carrier *self = calloc(1, sizeof(*self));
 	int err;
 
@@ -51,8 +51,10 @@ static int api_carrier__open(const struct carrier_config *config, struct carrier
 	self->carrier.ops = &carrier_api;
 	self->config = *config;
 	self->epoll_fd = self->timer_fd = -1;
-	err = api_probe__open(&self->probe, failure);
+	err = api_probe__open(&probe_config, &self->probe, failure);
 	if (err) {
+		/* Who asked for --share only doesn't know that this is what it takes. */
+		failure__within(failure, "--share and --probe api need uprobes");
 		free(self);
 		return err;
 	}
@@ -68,27 +70,6 @@ static void api_carrier__configure(const struct carrier *carrier,
 	config->is_api_probed = true;
 }
 
-/* As the process has it, which may be in a mount namespace of its own. */
-static void probe_mapping(struct api_carrier *self, const struct perfdata_mmap2 *mmap2)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", mmap2->pid,
-		 (unsigned long long)mmap2->addr,
-		 (unsigned long long)(mmap2->addr + mmap2->bytes));
-	if (!access(path, R_OK)) {
-		api_probe__add(self->probe, path);
-		return;
-	}
-	/* It needs more rights, or is unmapped again. */
-	if (snprintf(path, sizeof(path), "/proc/%u/root%s", mmap2->pid, mmap2->path) <
-		    (int)sizeof(path) &&
-	    !access(path, R_OK))
-		api_probe__add(self->probe, path);
-	else if (!access(mmap2->path, R_OK))
-		api_probe__add(self->probe, mmap2->path);
-}
-
 static int take_sideband(void *ctx, const struct perf_event_header *event)
 {
 	const struct perfdata_mmap2 *mmap2 = (const void *)event;
@@ -98,7 +79,8 @@ static int take_sideband(void *ctx, const struct perf_event_header *event)
 	    mmap2->prot & PROT_EXEC &&
 	    memchr(mmap2->path, '\0', event->size - sizeof(*mmap2)) &&
 	    api_probe__is_libcuda(mmap2->path))
-		probe_mapping(self, mmap2);
+		api_probe__add_mapping(self->probe, (pid_t)mmap2->pid, mmap2->addr,
+				       mmap2->bytes, mmap2->path);
 	return output__sideband(self->output, event);
 }
 
@@ -136,9 +118,24 @@ static int api_carrier__attach(struct carrier *carrier, pid_t pid, struct output
 			     &self->sideband, failure);
 	if (!err)
 		err = ring__open(api_probe__sample_rings_fd(self->probe),
-				 output__ring_attr(output), self->config.nr_pages,
+				 output__hit_attr(output), self->config.nr_pages,
 				 output__hit, output, &self->ring, failure);
 	return err ? err : open_wakeups(self, failure);
+}
+
+/* A process may bring a libcuda of its own at any time. */
+static unsigned int api_carrier__rights(const struct carrier *carrier)
+{
+	const bool is_multi = api_probe__is_uprobe_multi(self_of(carrier)->probe);
+
+	return RIGHTS_BPF | RIGHTS_PROCESSES | (is_multi ? 0 : RIGHTS_ADMIN);
+}
+
+/* Not switched: options that would do so are refused. */
+static void api_carrier__turn(struct carrier *carrier, bool on)
+{
+	(void)carrier;
+	(void)on;
 }
 
 static int api_carrier__fd(const struct carrier *carrier)
@@ -216,6 +213,8 @@ const struct carrier_ops carrier_api = {
 	.open = api_carrier__open,
 	.configure = api_carrier__configure,
 	.attach = api_carrier__attach,
+	.rights = api_carrier__rights,
+	.turn = api_carrier__turn,
 	.fd = api_carrier__fd,
 	.drain = api_carrier__drain,
 	.detach = api_carrier__detach,

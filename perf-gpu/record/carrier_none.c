@@ -35,6 +35,18 @@ static int none__attach(struct carrier *carrier, pid_t pid, struct output *outpu
 	return 0;
 }
 
+static unsigned int none__rights(const struct carrier *carrier)
+{
+	(void)carrier;
+	return 0;
+}
+
+static void none__turn(struct carrier *carrier, bool on)
+{
+	(void)carrier;
+	(void)on;
+}
+
 static int none__fd(const struct carrier *carrier)
 {
 	(void)carrier;
@@ -75,6 +87,8 @@ const struct carrier_ops carrier_none = {
 	.open = none__open,
 	.configure = none__configure,
 	.attach = none__attach,
+	.rights = none__rights,
+	.turn = none__turn,
 	.fd = none__fd,
 	.drain = none__drain,
 	.detach = none__detach,

@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_log.h"
+#include "launch_event.h"
+#include "marker_code.h"
+#include "perfdata/sample.h"
 #include "record/carrier.h"
+#include "record/fallback.h"
 #include "record/frame_ring.h"
 #include "record/probe.h"
 #include "record/process_tree.h"
@@ -23,6 +28,7 @@ struct uprobe_carrier {
 	/* One of the two, by --call-graph */
 	struct frame_ring *frame_ring;
 	struct ring *sample_ring;
+	struct fallback *fallback; /* for processes that can't tell of launches */
 };
 
 static struct uprobe_carrier *self_of(const struct carrier *carrier)
@@ -61,7 +67,7 @@ static int uprobe__open(const struct carrier_config *config, struct carrier **re
 	facts = probe__facts(self->probe);
 	pr_debug("uprobes through %s, %s marker",
 		 facts->is_uprobe_multi ? "uprobe_multi" : "perf events",
-		 facts->is_quick_nop5 ? "5-byte nop" : "1-byte nop");
+		 facts->is_quick_nop5 ? MARKER_NAME_CALL : MARKER_NAME);
 	*ret = &self->carrier;
 	return 0;
 }
@@ -108,12 +114,79 @@ static int watch_running(struct uprobe_carrier *self, struct failure *failure)
 	return err;
 }
 
+static int take_sideband(void *ctx, const struct perf_event_header *event)
+{
+	struct uprobe_carrier *self = ctx;
+	int err = output__sideband(self->output, event);
+
+	if (!err)
+		fallback__look(self->fallback, event, self->config.library);
+	return err;
+}
+
 static int watch(struct uprobe_carrier *self, pid_t pid, struct failure *failure)
 {
 	if (!pid)
 		return watch_running(self, failure);
-	return sideband__open(pid, output__sideband_attr(self->output), output__sideband,
-			      self->output, &self->sideband, failure);
+	return sideband__open(pid, output__sideband_attr(self->output), take_sideband,
+			      self, &self->sideband, failure);
+}
+
+static bool is_taken(const struct launch_event *event)
+{
+	return event->log_id && event->api == LAUNCH_API_TAKEN;
+}
+
+/* The process waits for the answer. */
+static void add_taken(struct uprobe_carrier *self, uint32_t pid,
+		      const struct launch_event *event)
+{
+	int err = fallback__add(self->fallback, (pid_t)pid,
+				(uint32_t)event->correlation_id);
+
+	spool__answer(self->config.spool, event->log_id,
+		      err ? GPU_LOG_UNPROBED_SUFFIX : GPU_LOG_PROBED_SUFFIX);
+}
+
+/* As output__frames(), but for who can't tell of launches. */
+static int take_frames(void *ctx, const void *data, size_t bytes)
+{
+	const struct launch_frames *launch = data;
+	struct uprobe_carrier *self = ctx;
+
+	if (bytes < sizeof(*launch) || !is_taken(&launch->event))
+		return output__frames(self->output, data, bytes);
+	add_taken(self, launch->pid, &launch->event);
+	return 0;
+}
+
+/* As output__sample(), likewise. */
+static int take_sample(void *ctx, const struct perf_event_header *event)
+{
+	struct uprobe_carrier *self = ctx;
+	struct perfdata_sample sample;
+	struct launch_event launch;
+
+	if (perfdata_sample__parse(output__ring_attr(self->output), event, &sample) ||
+	    sample.raw_bytes < sizeof(launch))
+		return output__sample(self->output, event);
+	memcpy(&launch, sample.raw, sizeof(launch));
+	if (!is_taken(&launch))
+		return output__sample(self->output, event);
+	add_taken(self, sample.pid, &launch);
+	return 0;
+}
+
+static int new_fallback(struct uprobe_carrier *self)
+{
+	const struct fallback_config config = {
+		.facts = *probe__facts(self->probe),
+		.events = self->config.events,
+		.output = self->output,
+		.nr_pages = self->config.nr_pages,
+	};
+
+	return fallback__new(&config, &self->fallback);
 }
 
 /* The side-band first: the ring takes less where locked memory is scarce. */
@@ -127,14 +200,29 @@ static int uprobe__attach(struct carrier *carrier, pid_t pid, struct output *out
 	err = watch(self, pid, failure);
 	if (err)
 		return err;
+	err = new_fallback(self);
+	if (err)
+		return failure__set(failure, err, NULL, "no memory for a probe");
 	if (reads_frames(self))
 		return frame_ring__open(probe__frame_rings_fd(self->probe),
 					frame_ring__bytes(self->config.nr_pages),
-					output__frames, output, &self->frame_ring,
-					failure);
+					take_frames, self, &self->frame_ring, failure);
 	return ring__open(probe__sample_rings_fd(self->probe), output__ring_attr(output),
-			  self->config.nr_pages, output__sample, output,
-			  &self->sample_ring, failure);
+			  self->config.nr_pages, take_sample, self, &self->sample_ring,
+			  failure);
+}
+
+static unsigned int uprobe__rights(const struct carrier *carrier)
+{
+	const struct uprobe_carrier *self = self_of(carrier);
+	const bool is_multi = probe__facts(self->probe)->is_uprobe_multi;
+
+	return RIGHTS_BPF | RIGHTS_PROCESSES | (is_multi ? 0 : RIGHTS_ADMIN);
+}
+
+static void uprobe__turn(struct carrier *carrier, bool on)
+{
+	fallback__turn(self_of(carrier)->fallback, on);
 }
 
 static int uprobe__fd(const struct carrier *carrier)
@@ -153,19 +241,27 @@ static int uprobe__drain(struct carrier *carrier)
 	err = sideband__drain(self->sideband);
 	if (err)
 		return err;
-	return reads_frames(self) ? frame_ring__drain(self->frame_ring)
-				  : ring__drain(self->sample_ring);
+	err = reads_frames(self) ? frame_ring__drain(self->frame_ring)
+				 : ring__drain(self->sample_ring);
+	return err ? err : fallback__drain(self->fallback);
 }
 
 static void uprobe__detach(struct carrier *carrier)
 {
-	probe__detach(self_of(carrier)->probe);
+	const struct uprobe_carrier *self = self_of(carrier);
+
+	probe__detach(self->probe);
+	if (self->fallback)
+		fallback__detach(self->fallback);
 }
 
 static int uprobe__finish(struct carrier *carrier, const struct spool *spool)
 {
+	int err = uprobe__drain(carrier);
+
 	(void)spool;
-	return uprobe__drain(carrier);
+	fallback__tell(self_of(carrier)->fallback);
+	return err;
 }
 
 static struct carrier_losses uprobe__losses(const struct carrier *carrier)
@@ -173,7 +269,8 @@ static struct carrier_losses uprobe__losses(const struct carrier *carrier)
 	const struct uprobe_carrier *self = self_of(carrier);
 
 	return (struct carrier_losses){
-		.nr_ring = probe__nr_lost_ring(self->probe),
+		.nr_ring = probe__nr_lost_ring(self->probe) +
+			   fallback__nr_lost_ring(self->fallback),
 		.nr_nodes = probe__nr_lost_nodes(self->probe),
 		.nr_stack = probe__nr_lost_stack(self->probe),
 		.nr_sideband = sideband__nr_lost(self->sideband),
@@ -188,6 +285,7 @@ static void uprobe__close(struct carrier *carrier)
 	process_tree__delete(self->tree);
 	frame_ring__close(self->frame_ring);
 	ring__close(self->sample_ring);
+	fallback__close(self->fallback);
 	probe__close(self->probe);
 	free(self);
 }
@@ -198,6 +296,8 @@ const struct carrier_ops carrier_uprobe = {
 	.open = uprobe__open,
 	.configure = uprobe__configure,
 	.attach = uprobe__attach,
+	.rights = uprobe__rights,
+	.turn = uprobe__turn,
 	.fd = uprobe__fd,
 	.drain = uprobe__drain,
 	.detach = uprobe__detach,

@@ -13,6 +13,7 @@
 #include "record/launch_counts.h"
 #include "record/log_scan.h"
 #include "record/spool.h"
+#include "record/tallies.h"
 
 struct collection;
 
@@ -21,6 +22,7 @@ struct collection_counts {
 	uint64_t nr_empty_logs; /* of processes that ended before their first block */
 	uint64_t nr_cut_logs; /* that end, or break, in the middle of a block */
 	uint64_t bytes; /* of the sidecar */
+	uint64_t nr_bytes_cut; /* of logs, by @max_bytes */
 };
 
 /**
@@ -32,6 +34,27 @@ struct collection_counts {
  * Return: 0 or a negative errno, printed.
  */
 int collection__open(const char *path, uint64_t session, struct collection **ret);
+
+/*
+ * How much may be taken of the logs; any number, if this isn't called. The rest of the log
+ * that has more, and of those behind it, is left out, and counted.
+ */
+void collection__set_max_bytes(struct collection *collection, uint64_t max_bytes);
+
+/*
+ * Launches of before a time (CLOCK_MONOTONIC) at most became samples, for want of room: leave
+ * out what the GPU did for others, and count it. 0: all did. Before collection__add_spool().
+ */
+void collection__stop_at(struct collection *collection, uint64_t time_ns);
+
+/* Append a block, which is whole. 0 or a negative errno, printed. */
+int collection__add_block(struct collection *collection,
+			  const struct gpu_log_block *block);
+
+/* What processes count, kept by reference: for those whose logs have no end. Before
+ * collection__add_spool(). */
+void collection__use_tallies(struct collection *collection,
+			     const struct tallies *tallies);
 
 /**
  * collection__add_spool - copy the whole blocks of every log in it
@@ -65,6 +88,9 @@ struct collection_counts collection__counts(const struct collection *collection)
 
 /* Give it its name. 0 or a negative errno, printed; the path is then as it was. */
 int collection__commit(struct collection *collection);
+
+/* The same, but another name, in the same folder. */
+int collection__commit_as(struct collection *collection, const char *path);
 
 /* Release; without collection__commit() nothing is left. NULL is fine. */
 void collection__close(struct collection *collection);

@@ -19,9 +19,6 @@
 #include "record/attach.h"
 #include "util/log.h"
 
-/* In the spool; no log's name */
-#define PAGE_NAME "control"
-
 /* The library takes at most one to write what the GPU did. */
 #define MAX_ANSWER_S 5
 
@@ -32,6 +29,7 @@ struct page {
 	void *wake_address; /* of a mapping that only the kernel looks at */
 	uint32_t wanted;
 	bool is_over; /* nothing more comes from there */
+	bool has_answered; /* once, or more often */
 };
 
 struct control {
@@ -116,8 +114,8 @@ static int create_page(const struct spool *spool, enum control_state state)
 				   CONTROL_NEXT(0, state)};
 	int fd, err = 0;
 
-	fd = openat(spool->dir_fd, PAGE_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0600);
+	fd = openat(spool->dir_fd, CONTROL_PAGE_NAME,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	if (ftruncate(fd, sizeof(struct control_page)) ||
@@ -143,8 +141,9 @@ int control__create(const struct spool *spool, enum control_state state,
 		return err;
 	fd = create_page(spool, state);
 	err = fd < 0 ? fd : page__init(&control->pages[0], fd);
-	if (!err && snprintf(control->path, sizeof(control->path), "%s/" PAGE_NAME,
-			     spool->path) >= (int)sizeof(control->path))
+	if (!err &&
+	    snprintf(control->path, sizeof(control->path), "%s/" CONTROL_PAGE_NAME,
+		     spool->path) >= (int)sizeof(control->path))
 		err = -ENAMETOOLONG;
 	control->nr_pages = !err;
 	if (err) {
@@ -334,45 +333,75 @@ static void take_answer(struct control *control, struct page *page, int error)
 		       (int)page->process.pid, control->spool, strerror(error));
 }
 
+/* The process is gone. One that has never answered has recorded nothing. */
+static void tell_end(const struct page *page, bool has_executed)
+{
+	const int pid = (int)page->process.pid;
+
+	if (!page->has_answered)
+		pr_err("process %d is not recorded: it has %s just now, before recording "
+		       "began",
+		       pid, has_executed ? "executed another program" : "ended");
+	else if (has_executed)
+		pr_warning("process %d has executed another program: it was recorded "
+			   "until then",
+			   pid);
+}
+
 /* Is the process still there, as the program that it was? */
 static bool page__is_there(struct page *page)
 {
+	bool has_ended;
+
 	if (page->is_over)
 		return false;
 	page->is_over = true;
-	if (attached__has_ended(&page->process))
-		return false;
-	if (!attached__has_page(&page->process)) {
-		pr_warning("process %d has executed another program: it was recorded "
-			   "until then",
-			   (int)page->process.pid);
+	has_ended = attached__has_ended(&page->process);
+	if (has_ended || !attached__has_page(&page->process)) {
+		tell_end(page, !has_ended);
 		return false;
 	}
 	page->is_over = false;
 	return true;
 }
 
+/* Who has never answered has recorded nothing that could be kept. */
+static void tell_silence(const struct page *page)
+{
+	const int pid = (int)page->process.pid;
+
+	if (page->has_answered)
+		pr_warning("process %d doesn't answer within %d seconds: is it stopped, "
+			   "or hung? What it has recorded so far is kept",
+			   pid, MAX_ANSWER_S);
+	else
+		pr_err("process %d is not recorded: it doesn't answer within %d seconds; "
+		       "is it stopped, or hung? kill -CONT %d lets a stopped one go on",
+		       pid, MAX_ANSWER_S, pid);
+}
+
 static bool has_process_answered(struct control *control, struct page *page)
 {
 	struct control_member member;
 
-	if (!page__is_there(page))
+	if (!page__is_there(page)) {
+		control->is_whole &= page->has_answered;
 		return true;
+	}
 	if (pread(page->fd, &member, sizeof(member),
 		  offsetof(struct control_page, members)) != sizeof(member)) {
 		page->is_over = true;
 		return true;
 	}
 	if (done_of(&member) == page->wanted) {
+		page->has_answered = true;
 		take_answer(control, page, errno_of(&member));
 		return true;
 	}
 	if (now_s() < control->deadline_s)
 		return false;
 	give_up(control, page);
-	pr_warning("process %d doesn't answer within %d seconds: is it stopped, or hung? "
-		   "What it has recorded so far is kept",
-		   (int)page->process.pid, MAX_ANSWER_S);
+	tell_silence(page);
 	return true;
 }
 

@@ -16,6 +16,9 @@
 #include "control_page.h"
 #include "record/spool.h"
 
+/* Of the page in the spool; no log is called so. */
+#define CONTROL_PAGE_NAME "control"
+
 struct control;
 
 /**

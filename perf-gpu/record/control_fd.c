@@ -160,9 +160,13 @@ static enum control_command parse_line(const char *line)
 		return COMMAND_DISABLE;
 	if (!strcmp(line, "ping"))
 		return COMMAND_PING;
+	if (!strcmp(line, "snapshot"))
+		return COMMAND_SNAPSHOT;
 	if (!strcmp(line, "stop"))
 		return COMMAND_STOP;
-	pr_warning("--control: \"%s\" is no command that is known here", line);
+	pr_warning("--control: \"%s\" is no command: there are enable, "
+		   "disable, ping, snapshot and stop",
+		   line);
 	return COMMAND_NONE;
 }
 

@@ -15,6 +15,7 @@ enum control_command {
 	COMMAND_ENABLE,
 	COMMAND_DISABLE,
 	COMMAND_PING,
+	COMMAND_SNAPSHOT, /* of --switch-output: another file */
 	COMMAND_STOP,
 };
 

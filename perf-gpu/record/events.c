@@ -4,14 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-/* perf's PERF_REGS_MASK: all that a user's stack can be walked with */
-#if defined(__x86_64__)
-#define USER_REGS 0xff0fffull /* not ds, es, fs, gs */
-#elif defined(__aarch64__)
-#define USER_REGS ((1ull << 33) - 1)
-#else
-#error "which registers does perf sample, on this architecture?"
-#endif
+#include "util/arch.h"
 
 /* In both, so that a record's trailing sample_id is where readers look for it */
 #define COMMON_SAMPLE_TYPE                                                              \
@@ -46,7 +39,7 @@ void launch_event__init(const struct stack_config *stack, uint64_t session,
 		ring->sample_max_stack = (uint16_t)stack->max_frames;
 	if (stack->call_graph == CALL_GRAPH_DWARF) {
 		ring->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		ring->sample_regs_user = USER_REGS;
+		ring->sample_regs_user = arch__host()->perf_user_regs;
 		ring->sample_stack_user = stack->dwarf_bytes;
 		ring->exclude_callchain_user = 1;
 	}

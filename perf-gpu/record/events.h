@@ -18,6 +18,7 @@ enum call_graph {
 
 /* What tells of launches */
 enum launch_probe {
+	LAUNCH_PROBE_DEFAULT, /* none was asked for: only while options are read */
 	LAUNCH_PROBE_MARKER, /* the injected library, by CUPTI's callbacks */
 	LAUNCH_PROBE_API, /* probes on what libcuda exports */
 	LAUNCH_PROBE_NONE, /* probes of another recorder's: only the sidecar is written */
@@ -46,6 +47,7 @@ enum stacks {
 /* What samples of perf.data carry as IDENTIFIER; unique within the file. */
 #define LAUNCH_EVENT_ID	  1
 #define SIDEBAND_EVENT_ID 2
+#define HIT_EVENT_ID	  3 /* of probes on the API beside launches of CALL_GRAPH_UNWIND */
 
 struct stack_config {
 	enum call_graph call_graph;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holder.h"
 #include "util/log.h"
 
-/* What the CUDA driver loads within the first cuInit() of a process */
-#define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
+#define INJECTED_NAME "libperf-gpu-inject.so"
 
 static const char *const call_graph_names[] = {
 	[CALL_GRAPH_UNWIND] = "unwind",
@@ -18,23 +18,57 @@ static const char *const call_graph_names[] = {
 	[CALL_GRAPH_DWARF] = "dwarf",
 };
 
+/* In the environment; NULL: none, or ours */
+static const char *other_library(void)
+{
+	const char *other = getenv(INJECTION_VARIABLE);
+	const char *slash;
+
+	if (!other || !*other)
+		return NULL;
+	slash = strrchr(other, '/');
+	return strcmp(slash ? slash + 1 : other, INJECTED_NAME) != 0 ? other : NULL;
+}
+
+bool injection__is_taken(void)
+{
+	return other_library();
+}
+
 int injection__check(const char *library, bool is_needed)
 {
 	const char *other = getenv(INJECTION_VARIABLE);
+	const struct holder_library *known;
+	char owner[128] = "another profiler";
 
 	if (!other || !*other || !strcmp(other, library))
 		return 0;
+	known = holder__of_library(other);
+	if (known)
+		snprintf(owner, sizeof(owner), "%s", known->holder);
 	if (is_needed)
-		pr_err(INJECTION_VARIABLE
-		       " is set to %s: another profiler has the only place that "
-		       "CUDA has for one; unset it, or use record --probe api",
-		       other);
+		pr_err(INJECTION_VARIABLE " is set to %s: %s has the only place that "
+					  "CUDA has for one; unset "
+					  "it, or use record --probe api",
+		       other, owner);
 	else
-		pr_warning(INJECTION_VARIABLE
-			   " is set to %s, which stays: the stacks of launches are "
-			   "recorded, not what the GPU did",
-			   other);
+		pr_warning(
+			INJECTION_VARIABLE
+			" is set to %s, which stays: %s has the only place that CUDA "
+			"has for one; the stacks of launches are recorded, not what the "
+			"GPU did",
+			other, owner);
 	return -EBUSY;
+}
+
+const char *injection__next_nvtx(const char *library)
+{
+	const char *next = getenv(INJECTION_NVTX_VARIABLE);
+
+	/* A recorder within another: what is next for that one is for this. */
+	if (next && !strcmp(next, library))
+		next = getenv(INJECTION_NVTX_NEXT_VARIABLE);
+	return next && *next ? next : NULL;
 }
 
 static __attribute__((format(printf, 2, 3))) int add(struct injection *injection,
@@ -55,6 +89,17 @@ static __attribute__((format(printf, 2, 3))) int add(struct injection *injection
 	return -ENOMEM;
 }
 
+/* The library is what NVTX loads, too. */
+static int add_nvtx(struct injection *injection, const char *library)
+{
+	const char *next = injection__next_nvtx(library);
+	int err = add(injection, INJECTION_NVTX_VARIABLE "=%s", library);
+
+	if (next)
+		err |= add(injection, INJECTION_NVTX_NEXT_VARIABLE "=%s", next);
+	return err;
+}
+
 static int add_all(struct injection *injection, const struct injection_config *config)
 {
 	int err = 0;
@@ -65,14 +110,22 @@ static int add_all(struct injection *injection, const struct injection_config *c
 		return err ? -ENOMEM : 0;
 	err |= add(injection, INJECTION_VARIABLE "=%s", config->library);
 	err |= add(injection, "PERF_GPU_SPOOL=%s", config->spool);
+	if (*config->log_server)
+		err |= add(injection, "PERF_GPU_LOG_SERVER=%s", config->log_server);
 	if (config->control)
 		err |= add(injection, "PERF_GPU_CONTROL=%s", config->control);
 	err |= add(injection, "PERF_GPU_SESSION=%016llx",
 		   (unsigned long long)config->session);
+	err |= add(injection, "PERF_GPU_EVENTS=%x%s", config->events,
+		   config->records_nvtx ? ",nvtx" : "");
+	if (config->records_nvtx)
+		err |= add_nvtx(injection, config->library);
 	err |= add(injection, "PERF_GPU_CALL_GRAPH=%s",
 		   call_graph_names[config->call_graph]);
 	err |= add(injection, "PERF_GPU_PROBE=%s",
 		   config->is_api_probed ? "api" : "marker");
+	if (config->shares)
+		err |= add(injection, "PERF_GPU_SHARE=1");
 	err |= add(injection, "PERF_GPU_PYTHON=%s",
 		   config->python == PYTHON_WALK ? "walk" : "off");
 	if (config->max_frames)

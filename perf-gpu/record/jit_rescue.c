@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/log.h"
 
 /* The clock of file times is one tick behind, at 100 Hz. */
@@ -16,22 +17,17 @@
 
 int jit_logs__add(struct jit_logs *logs, const struct jit_log *log)
 {
-	if (logs->nr == logs->capacity) {
-		size_t capacity = logs->capacity ? 2 * logs->capacity : 64;
-		struct jit_log *array =
-			reallocarray(logs->logs, capacity, sizeof(*array));
+	int err = array__grow(&logs->logs, logs->nr, &logs->capacity, sizeof(*log));
 
-		if (!array)
-			return -ENOMEM;
-		logs->logs = array;
-		logs->capacity = capacity;
-	}
+	if (err)
+		return err;
 	logs->logs[logs->nr++] = *log;
 	return 0;
 }
 
 void jit_logs__release(struct jit_logs *logs)
 {
+	log_limit__tell(&logs->limit, "files of JIT compilers");
 	free(logs->logs);
 	*logs = (struct jit_logs){0};
 }
@@ -58,37 +54,11 @@ static bool is_file_of(const struct jit_logs *logs, size_t i, uint64_t written_n
 		if (other->pid == log->pid && other->start_ns > log->start_ns &&
 		    realtime_of(clock, other->start_ns) <= written_ns)
 			return false;
+		/* Logs that were made up: one of them has it. */
+		if (j < i && other->pid == log->pid && other->start_ns == log->start_ns)
+			return false;
 	}
 	return true;
-}
-
-static int read_file(const struct jit_logs *logs, size_t i,
-		     const struct clock_pair *clock, const char *path,
-		     struct jit_file *file, jit_file_take_fn *take, void *ctx)
-{
-	/* /tmp is everybody's: no links, and nothing that open(2) would wait on. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	const char *problem = NULL;
-	struct stat st;
-	int err = 0;
-
-	if (fd < 0 || fstat(fd, &st))
-		problem = strerror(errno);
-	else if (!S_ISREG(st.st_mode) || st.st_uid != logs->logs[i].uid)
-		problem = "no file of the process's user";
-	else if (!is_file_of(logs, i,
-			     (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-				     (uint64_t)st.st_mtim.tv_nsec + FILE_CLOCK_LAG_NS,
-			     clock))
-		problem = "another process's";
-	else
-		err = jit_file__read(file, fd, take, ctx);
-	if (problem)
-		pr_debug("%s: not read for process %u: %s", path, logs->logs[i].pid,
-			 problem);
-	if (fd >= 0)
-		close(fd);
-	return err;
 }
 
 /* Those of the file end here, those of @take go up. */
@@ -106,9 +76,52 @@ static int take_piece(void *ctx, const struct gpu_log_jit *piece, const void *de
 	return taker->err;
 }
 
-int jit_rescue__read(const struct jit_logs *logs, size_t i,
-		     const struct clock_pair *clock, const struct build_ids *mapped,
-		     jit_file_take_fn *take, void *ctx)
+static void tell_loss(struct jit_logs *logs, const char *path, uint32_t pid, int err)
+{
+	const char *why = strerror(-err);
+
+	if (!log_limit__take(&logs->limit))
+		return;
+	if (err == -EFBIG)
+		why = "it is too large to be kept";
+	else if (err == -EINVAL)
+		why = "it is no jitdump of this machine's";
+	pr_warning("%s: functions that process %u has compiled at run time have no "
+		   "names: %s",
+		   path, pid, why);
+}
+
+static void read_file(struct jit_logs *logs, size_t i, const struct clock_pair *clock,
+		      const char *path, struct jit_file *file, struct taker *taker)
+{
+	/* /tmp is everybody's: no links, and nothing that open(2) would wait on. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	const char *problem = NULL;
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0 || fstat(fd, &st))
+		problem = strerror(errno);
+	else if (!S_ISREG(st.st_mode) || st.st_uid != logs->logs[i].uid)
+		problem = "no file of the process's user";
+	else if (!is_file_of(logs, i,
+			     (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+				     (uint64_t)st.st_mtim.tv_nsec + FILE_CLOCK_LAG_NS,
+			     clock))
+		problem = "another process's";
+	else
+		err = jit_file__read(file, fd, take_piece, taker);
+	if (err && !taker->err)
+		tell_loss(logs, path, logs->logs[i].pid, err);
+	if (problem)
+		pr_debug("%s: not read for process %u: %s", path, logs->logs[i].pid,
+			 problem);
+	if (fd >= 0)
+		close(fd);
+}
+
+int jit_rescue__read(struct jit_logs *logs, size_t i, const struct clock_pair *clock,
+		     const struct build_ids *mapped, jit_file_take_fn *take, void *ctx)
 {
 	const struct jit_log *log = &logs->logs[i];
 	struct jit_file perf_map = {
@@ -123,12 +136,12 @@ int jit_rescue__read(const struct jit_logs *logs, size_t i,
 	if (log->is_ended)
 		return 0;
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", log->pid);
-	(void)read_file(logs, i, clock, name, &perf_map, take_piece, &taker);
+	read_file(logs, i, clock, name, &perf_map, &taker);
 	if (taker.err)
 		return taker.err;
 	snprintf(name, sizeof(name), "/jit-%u.dump", log->pid);
 	dump_path = build_ids__find(mapped, name);
 	if (dump_path)
-		read_file(logs, i, clock, dump_path, &dump, take_piece, &taker);
+		read_file(logs, i, clock, dump_path, &dump, &taker);
 	return taker.err;
 }

@@ -15,6 +15,7 @@
 #include "jit_file.h"
 #include "record/build_ids.h"
 #include "record/features.h"
+#include "util/log.h"
 
 /* A log, and how much of the process's perf map is in it. */
 struct jit_log {
@@ -30,9 +31,12 @@ struct jit_log {
 struct jit_logs {
 	struct jit_log *logs;
 	size_t nr, capacity;
+	struct log_limit limit; /* of warnings */
 };
 
 int jit_logs__add(struct jit_logs *logs, const struct jit_log *log); /* 0 or -ENOMEM */
+
+/* Tells how many warnings were left out, if there were any. */
 void jit_logs__release(struct jit_logs *logs);
 
 /**
@@ -43,11 +47,10 @@ void jit_logs__release(struct jit_logs *logs);
  * @mapped:   what the recorded processes have mapped: a jitdump is among it
  * @take:     gets the pieces, with @ctx
  *
- * Return: 0, also if there is nothing to read, or @take's error. What else goes wrong
- * is said with pr_debug().
+ * Return: 0, also if there is nothing to read, or @take's error. What can't be read of a
+ * file that is the process's is told, within a limit; and with pr_debug(), why others aren't.
  */
-int jit_rescue__read(const struct jit_logs *logs, size_t i,
-		     const struct clock_pair *clock, const struct build_ids *mapped,
-		     jit_file_take_fn *take, void *ctx);
+int jit_rescue__read(struct jit_logs *logs, size_t i, const struct clock_pair *clock,
+		     const struct build_ids *mapped, jit_file_take_fn *take, void *ctx);
 
 #endif

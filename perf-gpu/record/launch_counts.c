@@ -9,6 +9,9 @@
 struct launch_count {
 	uint64_t log_id; /* 0: a free place */
 	uint64_t nr_launches;
+	uint64_t newest; /* the highest id of them */
+	/* From here on all count as left out that aren't kept apart; 0: none does */
+	uint64_t left_out;
 };
 
 /* The place of a log, or the free one where it belongs */
@@ -41,7 +44,8 @@ static void grow(struct launch_counts *counts)
 	*counts = grown;
 }
 
-void launch_counts__add(struct launch_counts *counts, uint64_t log_id)
+/* NULL, if there is no room for it */
+static struct launch_count *make_place(struct launch_counts *counts, uint64_t log_id)
 {
 	struct launch_count *place = NULL;
 
@@ -53,10 +57,32 @@ void launch_counts__add(struct launch_counts *counts, uint64_t log_id)
 		place->log_id = log_id;
 		counts->nr_logs++;
 	}
-	if (place && place->log_id)
-		place->nr_launches++;
-	else
+	return place && place->log_id ? place : NULL;
+}
+
+void launch_counts__add(struct launch_counts *counts, uint64_t log_id, uint64_t key)
+{
+	struct launch_count *place = make_place(counts, log_id);
+
+	if (!place) {
 		counts->nr_uncounted++;
+		return;
+	}
+	place->nr_launches++;
+	if (key > place->newest)
+		place->newest = key;
+}
+
+void launch_counts__leave_out(struct launch_counts *counts, uint64_t log_id, uint64_t key)
+{
+	struct launch_count *place = make_place(counts, log_id);
+
+	/* What is behind the last sample needs no mention. */
+	if (!place || key > place->newest)
+		return;
+	if (launch_set__add(&counts->left_out, log_id, key) &&
+	    (!place->left_out || key < place->left_out))
+		place->left_out = key;
 }
 
 uint64_t launch_counts__of(const struct launch_counts *counts, uint64_t log_id)
@@ -70,8 +96,23 @@ uint64_t launch_counts__of(const struct launch_counts *counts, uint64_t log_id)
 	return counts->nr_uncounted ? UINT64_MAX : 0;
 }
 
+bool launch_counts__knows(const struct launch_counts *counts, uint64_t log_id)
+{
+	return counts->nr_places && find_place(counts, log_id)->log_id;
+}
+
+bool launch_counts__is_left_out(const struct launch_counts *counts, uint64_t log_id,
+				uint64_t key)
+{
+	const struct launch_count *place = find_place(counts, log_id);
+
+	return key > place->newest || (place->left_out && key >= place->left_out) ||
+	       launch_set__has(&counts->left_out, log_id, key);
+}
+
 void launch_counts__release(struct launch_counts *counts)
 {
 	free(counts->places);
+	launch_set__release(&counts->left_out);
 	*counts = (struct launch_counts){};
 }

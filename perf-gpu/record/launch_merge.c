@@ -9,14 +9,13 @@
 #include "record/launch_merge.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "record/launch_process.h"
 #include "record/log_file.h"
-#include "record/task_records.h"
 #include "util/log.h"
 #include "util/sum.h"
 
@@ -25,10 +24,9 @@
 
 struct merged_log {
 	const char *name;
-	struct gpu_log_process process;
+	struct launch_process process;
 	struct launch_reader *reader; /* NULL: not opened yet, or at its end */
 	struct logged_event event; /* the next one */
-	void *tids; /* of threads that have their FORK: a tree of tsearch(3) */
 	uint64_t time_ns; /* of the next event, or of the exit */
 	uint64_t exit_ns; /* at the earliest */
 };
@@ -43,25 +41,23 @@ struct launch_merge {
 	size_t nr_heap;
 	uint64_t nr_events;
 	struct launch_reader_counts counts;
+	struct pid_namespaces namespaces;
+	struct log_limit limit; /* of warnings */
 };
 
-static struct task main_task(uint32_t pid)
-{
-	return (struct task){.pid = pid, .tid = pid};
-}
-
 /* Return: 0, or a negative errno: the log is to be left out, which has been told. */
-static int open_log(const struct launch_merge *merge, const char *name,
+static int open_log(struct launch_merge *merge, const char *name,
 		    struct launch_reader **ret)
 {
-	int fd = spool__open_log(merge->spool, name);
+	int fd = spool__open_log(merge->spool, name, &merge->limit);
 	int err;
 
 	if (fd < 0)
 		return fd;
 	err = launch_reader__open(fd, merge->session, ret);
-	if (err && err != -ENODATA)
-		pr_warning("the launch log %s is no log of this recording: %s", name,
+	/* Without memory it is no less a log. */
+	if (err && err != -ENODATA && err != -ENOMEM && log_limit__take(&merge->limit))
+		pr_warning("the launch log %s %s: %s", name, log_file__what(err, false),
 			   log_file__strerror(err));
 	return err;
 }
@@ -75,11 +71,15 @@ static int find_logs(struct launch_merge *merge, const struct spool_names *names
 	for (size_t i = 0; i < names->nr_names; i++) {
 		struct merged_log *log = &merge->logs[merge->nr_logs];
 		struct launch_reader *reader;
+		int err;
 
-		if (open_log(merge, names->names[i], &reader))
+		err = open_log(merge, names->names[i], &reader);
+		if (err == -ENOMEM)
+			return err;
+		if (err)
 			continue;
 		log->name = names->names[i];
-		log->process = *launch_reader__process(reader);
+		launch_process__init(&log->process, reader, &merge->namespaces);
 		launch_reader__close(reader);
 		merge->nr_logs++;
 	}
@@ -95,7 +95,8 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static int compare_starts(const void *a, const void *b)
 {
 	const struct merged_log *const one = a, *const other = b;
-	int order = compare_numbers(one->process.start_ns, other->process.start_ns);
+	int order = compare_numbers(one->process.process.start_ns,
+				    other->process.process.start_ns);
 
 	return order ? order : strcmp(one->name, other->name);
 }
@@ -104,10 +105,11 @@ static int compare_pids(const void *a, const void *b)
 {
 	const struct merged_log *const one = *(struct merged_log *const *)a;
 	const struct merged_log *const other = *(struct merged_log *const *)b;
-	int order = compare_numbers(one->process.pid, other->process.pid);
+	int order = compare_numbers(one->process.process.pid, other->process.process.pid);
 
 	return order ? order
-		     : compare_numbers(one->process.start_ns, other->process.start_ns);
+		     : compare_numbers(one->process.process.start_ns,
+				       other->process.process.start_ns);
 }
 
 /* The last process with a pid that began by then, or NULL; @by_pid is sorted. */
@@ -118,7 +120,7 @@ static struct merged_log *find_process(struct merged_log *const *by_pid, size_t 
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct gpu_log_process *process = &by_pid[middle]->process;
+		const struct gpu_log_process *process = &by_pid[middle]->process.process;
 
 		if (process->pid < pid ||
 		    (process->pid == pid && process->start_ns <= start_ns))
@@ -126,7 +128,8 @@ static struct merged_log *find_process(struct merged_log *const *by_pid, size_t 
 		else
 			high = middle;
 	}
-	return low && by_pid[low - 1]->process.pid == pid ? by_pid[low - 1] : NULL;
+	return low && by_pid[low - 1]->process.process.pid == pid ? by_pid[low - 1]
+								  : NULL;
 }
 
 static int set_exits(struct launch_merge *merge)
@@ -139,7 +142,7 @@ static int set_exits(struct launch_merge *merge)
 		by_pid[i] = &merge->logs[i];
 	qsort(by_pid, merge->nr_logs, sizeof(*by_pid), compare_pids);
 	for (size_t i = 0; i < merge->nr_logs; i++) {
-		const struct gpu_log_process *process = &merge->logs[i].process;
+		const struct gpu_log_process *process = &merge->logs[i].process.process;
 		struct merged_log *parent;
 
 		if (!process->is_forked)
@@ -206,84 +209,33 @@ static int advance(struct launch_merge *merge, struct merged_log *log)
 		pr_err("no memory to read the launch log %s", log->name);
 		return got;
 	}
-	if (got)
-		pr_warning("the launch log %s is broken, what follows is lost: %s",
-			   log->name, log_file__strerror(got));
+	if (got && log_limit__take(&merge->limit))
+		pr_warning("the launch log %s %s: %s", log->name,
+			   log_file__what(got, true), log_file__strerror(got));
 	return 0;
 }
 
 /* The process appears. */
 static int begin_log(struct launch_merge *merge, struct merged_log *log)
 {
-	const struct task task = main_task(log->process.pid);
-	uint64_t start_ns = log->process.start_ns;
+	uint64_t start_ns = log->process.process.start_ns;
 	int err;
 
-	if (open_log(merge, log->name, &log->reader))
-		return 0;
+	err = open_log(merge, log->name, &log->reader);
+	if (err == -ENOMEM)
+		pr_err("no memory to read the launch log %s", log->name);
+	if (err)
+		return err == -ENOMEM ? err : 0;
 	log->time_ns = start_ns;
 	err = advance(merge, log);
 	if (err)
 		return err;
 	if (log->reader && start_ns > log->time_ns)
 		start_ns = log->time_ns;
-	if (log->process.is_forked)
-		err = task_records__fork(merge->output, task,
-					 main_task(log->process.ppid), start_ns);
-	if (!err)
-		err = task_records__comm(merge->output, task, log->process.comm,
-					 !log->process.is_forked, start_ns);
+	err = launch_process__begin(&log->process, merge->output, start_ns);
 	if (!err)
 		add_to_heap(merge, log);
 	return err;
-}
-
-static int compare_tids(const void *a, const void *b)
-{
-	return compare_numbers((uintptr_t)a, (uintptr_t)b);
-}
-
-static void ignore_tid(void *tid)
-{
-	(void)tid;
-}
-
-static int write_thread(struct launch_merge *merge, struct merged_log *log)
-{
-	const struct gpu_log_thread *thread = log->event.thread;
-	const struct task task = {.pid = log->process.pid, .tid = thread->tid};
-	const void *key = (const void *)(uintptr_t)thread->tid;
-	int err = 0;
-
-	if (task.tid != task.pid && !tfind(key, &log->tids, compare_tids)) {
-		if (!tsearch(key, &log->tids, compare_tids)) {
-			pr_err("no memory for the threads of process %u", task.pid);
-			return -ENOMEM;
-		}
-		err = task_records__fork(merge->output, task, main_task(task.pid),
-					 log->time_ns);
-	}
-	if (err)
-		return err;
-	return task_records__comm(merge->output, task, thread->comm, false, log->time_ns);
-}
-
-static int write_event(struct launch_merge *merge, struct merged_log *log)
-{
-	const struct launch_frames *launch = log->event.launch;
-
-	switch (log->event.kind) {
-	case LOGGED_LAUNCH:
-		return output__frames(merge->output, launch,
-				      sizeof(*launch) + launch->nr_frames *
-								sizeof(*launch->frames));
-	case LOGGED_MAP:
-		return task_records__map(merge->output, log->process.pid, log->event.map,
-					 log->time_ns);
-	case LOGGED_THREAD:
-		return write_thread(merge, log);
-	}
-	return 0;
 }
 
 /* What the earliest log has, be it its process's end. */
@@ -293,12 +245,11 @@ static int write_next(struct launch_merge *merge)
 	int err;
 
 	if (log->reader) {
-		err = write_event(merge, log);
+		err = launch_process__write(&log->process, merge->output, &log->event);
 		if (!err)
 			err = advance(merge, log);
 	} else {
-		err = task_records__exit(merge->output, main_task(log->process.pid),
-					 main_task(log->process.ppid), log->time_ns);
+		err = launch_process__end(&log->process, merge->output, log->time_ns);
 		merge->heap[0] = merge->heap[--merge->nr_heap];
 	}
 	if (merge->nr_heap)
@@ -317,7 +268,7 @@ static int write_logs(struct launch_merge *merge)
 
 		if (merge->nr_begun < merge->nr_logs &&
 		    (!merge->nr_heap ||
-		     next->process.start_ns <= merge->heap[0]->time_ns)) {
+		     next->process.process.start_ns <= merge->heap[0]->time_ns)) {
 			merge->nr_begun++;
 			err = begin_log(merge, next);
 		} else {
@@ -346,6 +297,7 @@ int launch_merge__run(const struct spool *spool, uint64_t session, struct output
 	struct spool_names names;
 	int err;
 
+	pid_namespaces__init(&merge.namespaces);
 	raise_file_limit();
 	err = spool__list(spool, SPOOL_LAUNCH_LOG_SUFFIX, &names);
 	if (err)
@@ -363,8 +315,10 @@ int launch_merge__run(const struct spool *spool, uint64_t session, struct output
 		*ret = merge.counts;
 	for (size_t i = 0; i < merge.nr_logs; i++) {
 		launch_reader__close(merge.logs[i].reader);
-		tdestroy(merge.logs[i].tids, ignore_tid);
+		launch_process__release(&merge.logs[i].process);
 	}
+	log_limit__tell(&merge.limit, "launch logs");
+	pid_namespaces__tell(&merge.namespaces);
 	free(merge.logs);
 	free(merge.heap);
 	spool_names__release(&names);

@@ -5,11 +5,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "record/log_file.h"
 #include "record/stack_table.h"
 #include "record/time_window.h"
 #include "util/gpu_log_cursor.h"
+#include "util/gpu_log_sizes.h"
 #include "util/sum.h"
 
 /* The kernel's PID_MAX_LIMIT on 64-bit machines */
@@ -25,6 +27,7 @@ struct launch_reader {
 	struct log_file file;
 	struct gpu_log_cursor cursor; /* in the file's block */
 	struct gpu_log_process process;
+	uint64_t pid_namespace;
 	uint64_t log_id;
 	uint64_t base_ns; /* what launches count their time from */
 	struct stack_table stacks;
@@ -33,6 +36,7 @@ struct launch_reader {
 	size_t nr_waiting;
 	void *given_out; /* copy of a record, in the event that was given out last */
 	struct launch_reader_counts counts;
+	bool has_end; /* GPU_LOG_END */
 	int end; /* 1 while there may be more, else what launch_reader__next() ends with */
 	struct launch_frames unknown; /* for a launch whose stack the log hasn't */
 };
@@ -56,6 +60,20 @@ static int read_record(struct launch_reader *reader, const struct gpu_log_record
 	return got;
 }
 
+/* What may stand behind the process, which is its beginning too. */
+static void look_for_namespace(struct launch_reader *reader)
+{
+	struct gpu_log_cursor cursor = reader->cursor;
+	const struct gpu_log_namespace *namespace;
+	const struct gpu_log_record *record;
+
+	if (gpu_log_cursor__next(&cursor, &record) <= 0 ||
+	    record->type != GPU_LOG_NAMESPACE || !gpu_log_record__is_whole(record))
+		return;
+	namespace = (const void *)record;
+	reader->pid_namespace = namespace->pid_namespace;
+}
+
 static int read_process(struct launch_reader *reader)
 {
 	const struct gpu_log_record *record;
@@ -64,20 +82,22 @@ static int read_process(struct launch_reader *reader)
 	got = read_record(reader, &record);
 	if (got <= 0)
 		return got ? got : -ENODATA;
-	if (record->type != GPU_LOG_PROCESS || record->size < sizeof(reader->process))
+	if (record->type != GPU_LOG_PROCESS || !gpu_log_record__is_whole(record))
 		return -EINVAL;
 	memcpy(&reader->process, record, sizeof(reader->process));
 	reader->process.comm[sizeof(reader->process.comm) - 1] = '\0';
 	if (!reader->process.pid || reader->process.pid > MAX_PID ||
 	    reader->process.ppid > MAX_PID)
 		return -EINVAL;
+	look_for_namespace(reader);
 	reader->base_ns = reader->process.start_ns;
 	reader->unknown.pid = reader->unknown.tid = reader->process.pid;
 	reader->unknown.event.log_id = reader->log_id;
 	return 0;
 }
 
-int launch_reader__open(int fd, uint64_t session, struct launch_reader **ret)
+static int open_reader(int fd, uint64_t session, bool is_growing,
+		       struct launch_reader **ret)
 {
 	struct log_file file = log_file__new(fd, session);
 	struct launch_reader *reader;
@@ -89,6 +109,7 @@ int launch_reader__open(int fd, uint64_t session, struct launch_reader **ret)
 		return err;
 	}
 	reader->file = file;
+	reader->file.is_growing = is_growing;
 	reader->end = 1;
 	reader->waiting = calloc(MAX_WAITING, sizeof(*reader->waiting));
 	if (reader->waiting)
@@ -101,9 +122,45 @@ int launch_reader__open(int fd, uint64_t session, struct launch_reader **ret)
 	return 0;
 }
 
+int launch_reader__open(int fd, uint64_t session, struct launch_reader **ret)
+{
+	return open_reader(fd, session, false, ret);
+}
+
+int launch_reader__open_growing(int fd, uint64_t session, struct launch_reader **ret)
+{
+	return open_reader(fd, session, true, ret);
+}
+
+void launch_reader__go_on(struct launch_reader *reader, bool is_growing)
+{
+	struct stat st;
+
+	if (!fstat(reader->file.fd, &st))
+		reader->file.limit = st.st_size;
+	reader->file.is_growing = is_growing;
+	if (!reader->end)
+		reader->end = 1;
+}
+
+struct log_file *launch_reader__file(struct launch_reader *reader)
+{
+	return &reader->file;
+}
+
+bool launch_reader__has_end(const struct launch_reader *reader)
+{
+	return reader->has_end;
+}
+
 const struct gpu_log_process *launch_reader__process(const struct launch_reader *reader)
 {
 	return &reader->process;
+}
+
+uint64_t launch_reader__namespace(const struct launch_reader *reader)
+{
+	return reader->pid_namespace;
 }
 
 static uint32_t checked_tid(const struct launch_reader *reader, uint32_t tid)
@@ -117,9 +174,8 @@ static int take_stack(struct launch_reader *reader, const struct gpu_log_stack *
 	uint32_t nr_frames;
 	int err;
 
-	if (record->rec.size < sizeof(*record) ||
-	    record->nr_frames >
-		    (record->rec.size - sizeof(*record)) / sizeof(*record->frames))
+	if (record->nr_frames >
+	    (record->rec.size - sizeof(*record)) / sizeof(*record->frames))
 		return -EINVAL;
 	nr_frames = record->nr_frames < LAUNCH_MAX_FRAMES ? record->nr_frames
 							  : LAUNCH_MAX_FRAMES;
@@ -171,8 +227,6 @@ static int take_launch(struct launch_reader *reader, const struct gpu_log_launch
 	struct time_entry entry = {.kind = LOGGED_LAUNCH};
 	int err;
 
-	if (record->rec.size < sizeof(*record))
-		return -EINVAL;
 	entry.time_ns = time_of(reader, record->offset_ns);
 	entry.correlation_id = record->correlation_id;
 	entry.stack = record->stack;
@@ -203,7 +257,7 @@ static int hold_back(struct launch_reader *reader, enum logged_kind kind,
 
 static int take_map(struct launch_reader *reader, const struct gpu_log_map *record)
 {
-	if (record->rec.size < sizeof(*record) || record->nr_bytes >= PATH_MAX ||
+	if (record->nr_bytes >= PATH_MAX ||
 	    !gpu_log_record__text(&record->rec, record->path, record->nr_bytes) ||
 	    record->bytes > UINT64_MAX - record->start)
 		return -EINVAL;
@@ -214,8 +268,6 @@ static int take_thread(struct launch_reader *reader, const struct gpu_log_thread
 {
 	struct gpu_log_thread copy;
 
-	if (record->rec.size < sizeof(*record))
-		return -EINVAL;
 	copy = *record;
 	copy.rec.size = sizeof(copy);
 	copy.tid = checked_tid(reader, record->tid);
@@ -227,17 +279,20 @@ static int take_record(struct launch_reader *reader, const struct gpu_log_record
 {
 	const void *any = record;
 
+	if (!gpu_log_record__is_whole(record))
+		return -EINVAL;
 	switch (record->type) {
 	case GPU_LOG_STACK:
 		return take_stack(reader, any);
 	case GPU_LOG_TIME: {
 		const struct gpu_log_time *time = any;
 
-		if (record->size < sizeof(*time))
-			return -EINVAL;
 		reader->base_ns = time->time_ns;
 		return 0;
 	}
+	case GPU_LOG_END:
+		reader->has_end = true;
+		return 0;
 	case GPU_LOG_LAUNCH:
 		return take_launch(reader, any);
 	case GPU_LOG_THREAD:
@@ -247,8 +302,6 @@ static int take_record(struct launch_reader *reader, const struct gpu_log_record
 	case GPU_LOG_LOSS: {
 		const struct gpu_log_loss *loss = any;
 
-		if (record->size < sizeof(*loss))
-			return -EINVAL;
 		if (loss->kind == GPU_LOG_LOSS_LAUNCH)
 			sum__add(&reader->counts.nr_lost, loss->nr_records);
 		return 0;

@@ -9,10 +9,12 @@
 #ifndef PERF_GPU_RECORD_LAUNCH_READER_H
 #define PERF_GPU_RECORD_LAUNCH_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpu_log.h"
 #include "launch_event.h"
+#include "record/log_file.h"
 
 /*
  * So many records are read ahead, to put them in order. Out of order come those of
@@ -56,8 +58,26 @@ struct launch_reader_counts {
  */
 int launch_reader__open(int fd, uint64_t session, struct launch_reader **ret);
 
+/* The same of a log that grows; -ENODATA: its beginning isn't there yet. */
+int launch_reader__open_growing(int fd, uint64_t session, struct launch_reader **ret);
+
+/*
+ * Of a log that grows: read on behind what was its end. @is_growing: else, what isn't whole
+ * by now won't get so.
+ */
+void launch_reader__go_on(struct launch_reader *reader, bool is_growing);
+
+/* The file that is read, to give back its space */
+struct log_file *launch_reader__file(struct launch_reader *reader);
+
+/* Does the log end in order, as far as it was read? */
+bool launch_reader__has_end(const struct launch_reader *reader);
+
 /* Whose log it is; comm ends with a NUL, pid is one that can be. */
 const struct gpu_log_process *launch_reader__process(const struct launch_reader *reader);
+
+/* In which pid namespace its pids are: an inode; 0: not known */
+uint64_t launch_reader__namespace(const struct launch_reader *reader);
 
 /**
  * launch_reader__next - the next event

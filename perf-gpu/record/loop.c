@@ -5,12 +5,17 @@
 #include <poll.h>
 #include <time.h>
 
+#include "util/format.h"
 #include "util/log.h"
 
 /* Side-band rings are looked into this often, full or not. */
 #define DRAIN_INTERVAL_MS 100
+/* The library's flush period, and time for the flush on a machine with much to do */
+#define MAX_SURVIVORS_MS 2500
 /* How often answers are looked for, while some are due */
 #define ANSWER_INTERVAL_MS 5
+/* A file isn't kept back for processes that are stopped. */
+#define MAX_FLUSH_MS 1500
 
 static uint64_t now_ms(void)
 {
@@ -36,12 +41,74 @@ static int finish_round(struct loop *loop)
 	return err;
 }
 
+/* Of a recording of several files, the logs too, whose records come after launches. */
+static int drain_all(struct loop *loop, bool is_urgent)
+{
+	struct carrier_losses losses;
+	int err;
+
+	err = rotation__look(loop->rotation, is_urgent);
+	if (!err)
+		err = loop->carrier->ops->drain(loop->carrier);
+	if (err)
+		return err;
+	losses = loop->carrier->ops->losses(loop->carrier);
+	return rotation__read(loop->rotation, &losses);
+}
+
 static int drain(struct loop *loop)
 {
 	int err;
 
+	if (loop->rotation)
+		return drain_all(loop, false);
 	err = loop->carrier->ops->drain(loop->carrier);
 	return err ? err : finish_round(loop);
+}
+
+static int switch_file(struct loop *loop)
+{
+	struct carrier_losses losses;
+	int err;
+
+	err = drain_all(loop, true);
+	if (err)
+		return err;
+	losses = loop->carrier->ops->losses(loop->carrier);
+	err = rotation__switch(loop->rotation, &losses);
+	if (!err && loop->is_snapshot)
+		control_fd__acknowledge(loop->control_fd);
+	loop->is_snapshot = false;
+	return err;
+}
+
+/* 0 or a negative errno, printed */
+static int switch_if_due(struct loop *loop)
+{
+	if (!loop->switches) {
+		if (loop->signals->is_asked_to_switch)
+			pr_warning("SIGUSR2 does nothing without --switch-output");
+		loop->signals->is_asked_to_switch = false;
+		return 0;
+	}
+	loop->is_switch_wanted |=
+		loop->signals->is_asked_to_switch || rotation__is_due(loop->rotation);
+	loop->signals->is_asked_to_switch = false;
+	if (loop->is_switch_wanted && !loop->is_flushing && !loop->is_answer_due) {
+		loop->is_switch_wanted = false;
+		loop->is_flushing = true;
+		loop->flush_end_ms = now_ms() + MAX_FLUSH_MS;
+		control__command(loop->control, loop->state);
+	}
+	if (!loop->is_flushing)
+		return 0;
+	if (now_ms() > loop->flush_end_ms)
+		pr_warning("processes don't answer: what the GPU did in the last second "
+			   "will be in a later file");
+	else if (!control__is_answered(loop->control))
+		return 0;
+	loop->is_flushing = false;
+	return switch_file(loop);
 }
 
 static void take_signals(struct loop *loop)
@@ -55,9 +122,17 @@ static void take_signals(struct loop *loop)
 		loop->is_over = true;
 }
 
-static void command(struct loop *loop, enum control_state state)
+/* Those that can be told, and those that only the carrier can pause */
+static void turn(struct loop *loop, enum control_state state)
 {
 	control__command(loop->control, state);
+	loop->carrier->ops->turn(loop->carrier, state == CONTROL_RECORDING);
+}
+
+static void command(struct loop *loop, enum control_state state)
+{
+	loop->state = state;
+	turn(loop, state);
 	loop->is_answer_due = true;
 }
 
@@ -84,6 +159,13 @@ static bool take_command(struct loop *loop)
 	case COMMAND_PING:
 		control_fd__acknowledge(loop->control_fd);
 		return true;
+	case COMMAND_SNAPSHOT:
+		if (!loop->switches) {
+			pr_warning("--control: snapshot needs --switch-output");
+			return true;
+		}
+		loop->is_switch_wanted = loop->is_snapshot = true;
+		return false;
 	case COMMAND_STOP:
 		stop(loop);
 		return false;
@@ -96,7 +178,8 @@ static void take_commands(struct loop *loop)
 {
 	if (loop->is_delayed && now_ms() >= loop->begin_ms) {
 		loop->is_delayed = false;
-		control__command(loop->control, CONTROL_RECORDING);
+		loop->state = CONTROL_RECORDING;
+		turn(loop, CONTROL_RECORDING);
 	}
 	if (loop->is_answer_due && control__is_answered(loop->control)) {
 		loop->is_answer_due = false;
@@ -106,7 +189,8 @@ static void take_commands(struct loop *loop)
 	}
 	if (!loop->control_fd)
 		return;
-	while (!loop->is_answer_due && !loop->is_stopping && take_command(loop))
+	while (!loop->is_answer_due && !loop->is_stopping && !loop->is_snapshot &&
+	       !loop->is_flushing && take_command(loop))
 		;
 }
 
@@ -114,7 +198,7 @@ static int timeout_ms(const struct loop *loop)
 {
 	uint64_t now = now_ms();
 
-	if (loop->is_answer_due)
+	if (loop->is_answer_due || loop->is_flushing)
 		return ANSWER_INTERVAL_MS;
 	if (loop->is_delayed && loop->begin_ms < now + DRAIN_INTERVAL_MS)
 		return loop->begin_ms > now ? (int)(loop->begin_ms - now) : 0;
@@ -128,6 +212,7 @@ static int wait_for_answers(struct loop *loop)
 
 	while (!control__is_answered(loop->control)) {
 		poll(NULL, 0, ANSWER_INTERVAL_MS);
+		log_server__serve(loop->log_server);
 		take_signals(loop);
 		if (!err)
 			err = drain(loop);
@@ -145,6 +230,31 @@ static void fail(struct loop *loop)
 	loop->is_over |= loop->is_attached;
 }
 
+static bool is_full(struct loop *loop)
+{
+	struct format_buf size;
+
+	if (!size_limit__is_reached(loop->limit, output__counts(loop->output).bytes,
+				    loop->spool))
+		return false;
+	format__file_size(loop->limit->max_bytes, &size);
+	if (loop->is_attached)
+		pr_warning("the recording has reached its --max-size of %s, and stops",
+			   size.text);
+	else
+		pr_warning("the recording has reached its --max-size of %s, and stops; "
+			   "%s goes on",
+			   size.text, loop->name);
+	/*
+	 * First the processes: what they launch until they hear of it comes to the probe, too,
+	 * and is counted by both.
+	 */
+	if (!loop->is_attached && loop->control)
+		turn(loop, CONTROL_PAUSED);
+	loop->is_over |= loop->is_attached;
+	return true;
+}
+
 static int run(struct loop *loop)
 {
 	struct pollfd fds[] = {
@@ -153,14 +263,16 @@ static int run(struct loop *loop)
 		{.fd = loop->signals->fd, .events = POLLIN},
 		{.fd = loop->carrier->ops->fd(loop->carrier), .events = POLLIN},
 		{.fd = loop->control_fd ? loop->control_fd->fd : -1, .events = POLLIN},
+		{.fd = loop->log_server->fd, .events = POLLIN},
 	};
 	int err = 0;
 
-	while (!loop->is_over && !fds[0].revents) {
+	while (!loop->is_over && !fds[0].revents && !loop->limit->reached_ns) {
 		poll(fds, sizeof(fds) / sizeof(*fds), err ? -1 : timeout_ms(loop));
 		take_signals(loop);
 		if (err)
 			continue;
+		log_server__serve(loop->log_server);
 		if (fds[3].revents) {
 			control_fd__read(loop->control_fd);
 			fds[3].fd = loop->control_fd->fd;
@@ -170,9 +282,13 @@ static int run(struct loop *loop)
 		if (loop->is_attached && !control__has_process(loop->control))
 			loop->is_over = true;
 		err = drain(loop);
+		if (!err && is_full(loop))
+			break;
+		if (!err && !loop->is_over)
+			err = switch_if_due(loop);
 		if (err) {
 			fail(loop);
-			fds[2].fd = fds[3].fd = -1;
+			fds[2].fd = fds[3].fd = fds[4].fd = -1;
 		}
 	}
 	return err;
@@ -183,7 +299,7 @@ static int let_go(struct loop *loop, int err)
 {
 	int wait_err;
 
-	control__command(loop->control, CONTROL_IDLE);
+	turn(loop, CONTROL_IDLE);
 	wait_err = wait_for_answers(loop);
 	if (loop->is_stopping)
 		control_fd__acknowledge(loop->control_fd);
@@ -192,13 +308,47 @@ static int let_go(struct loop *loop, int err)
 	return err ? err : wait_err;
 }
 
+/*
+ * Processes that outlive the command write what they have once a second: the last of it
+ * is waited for, but not by who wants the end.
+ */
+static int wait_for_survivors(struct loop *loop)
+{
+	const uint64_t end_ms = now_ms() + MAX_SURVIVORS_MS;
+	int err = 0;
+
+	if (!spool__is_in_use(loop->spool))
+		return 0;
+	pr_debug("processes outlive the command: what they have not written yet is "
+		 "waited for");
+	while (!err && now_ms() < end_ms && !loop->signals->is_asked_to_end &&
+	       spool__is_in_use(loop->spool)) {
+		poll(NULL, 0, DRAIN_INTERVAL_MS);
+		take_signals(loop);
+		log_server__serve(loop->log_server);
+		err = drain(loop);
+	}
+	return err;
+}
+
+/* What the processes have, before their logs are read. */
+static int collect_rest(struct loop *loop)
+{
+	if (!loop->limit->reached_ns || !loop->control)
+		return wait_for_survivors(loop);
+	return wait_for_answers(loop);
+}
+
 int loop__begin(struct loop *loop)
 {
+	const enum control_state state = loop__first_state(loop->delay_ms);
 	int err;
 
-	if (!loop->is_attached)
+	if (!loop->is_attached) {
+		loop->carrier->ops->turn(loop->carrier, state == CONTROL_RECORDING);
 		return 0;
-	control__command(loop->control, loop__first_state(loop->delay_ms));
+	}
+	turn(loop, state);
 	err = wait_for_answers(loop);
 	if (!err && !control__has_log(loop->control))
 		err = -ENODEV;
@@ -212,11 +362,51 @@ int loop__run(struct loop *loop)
 	loop->is_delayed = loop->delay_ms > 0;
 	if (loop->is_delayed)
 		loop->begin_ms = now_ms() + (uint64_t)loop->delay_ms;
+	loop->state = loop__first_state(loop->delay_ms);
 	err = run(loop);
 	if (loop->is_attached)
 		err = let_go(loop, err);
+	else if (!err)
+		err = collect_rest(loop);
 	loop->carrier->ops->detach(loop->carrier);
 	if (!err)
 		err = loop->carrier->ops->finish(loop->carrier, loop->spool);
 	return err ? err : finish_round(loop);
+}
+
+/* Who gives commands waits for each to be acknowledged, also when it does nothing. */
+static void acknowledge(struct loop *loop)
+{
+	enum control_command command;
+
+	if (loop->is_answer_due)
+		control_fd__acknowledge(loop->control_fd);
+	loop->is_answer_due = false;
+	while ((command = control_fd__next(loop->control_fd)) != COMMAND_NONE) {
+		loop->is_stopping |= command == COMMAND_STOP;
+		control_fd__acknowledge(loop->control_fd);
+	}
+	if (loop->is_stopping)
+		workload__end(loop->workload);
+}
+
+void loop__outlast(struct loop *loop)
+{
+	struct pollfd fds[] = {
+		{.fd = workload__pidfd(loop->workload), .events = POLLIN},
+		{.fd = loop->signals->fd, .events = POLLIN},
+		{.fd = loop->control_fd ? loop->control_fd->fd : -1, .events = POLLIN},
+	};
+
+	if (loop->control_fd)
+		acknowledge(loop);
+	while (!fds[0].revents) {
+		poll(fds, sizeof(fds) / sizeof(*fds), -1);
+		take_signals(loop);
+		if (fds[2].revents) {
+			control_fd__read(loop->control_fd);
+			fds[2].fd = loop->control_fd->fd;
+			acknowledge(loop);
+		}
+	}
 }

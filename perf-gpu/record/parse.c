@@ -151,6 +151,24 @@ int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages)
 	return 0;
 }
 
+int parse__max_size(const char *text, uint64_t *ret_bytes)
+{
+	unsigned long long nr, unit;
+	char *end;
+	int err;
+
+	err = parse_number(text, &end, &nr);
+	if (err)
+		return err;
+	unit = unit_bytes(end);
+	if (!unit)
+		return -EINVAL;
+	if (!nr || nr > INT64_MAX / unit)
+		return -ERANGE;
+	*ret_bytes = nr * unit;
+	return 0;
+}
+
 int parse__delay(const char *text, int *ret_ms)
 {
 	unsigned long long ms;

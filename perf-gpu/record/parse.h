@@ -4,6 +4,7 @@
 #define PERF_GPU_RECORD_PARSE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "record/events.h"
@@ -45,6 +46,14 @@ int parse__probe(const char *text, enum launch_probe *ret);
  * Return: 0, -EINVAL, or -ERANGE for more than PARSE_MAX_RING_BYTES.
  */
 int parse__mmap_pages(const char *text, size_t page_bytes, size_t *ret_pages);
+
+/**
+ * parse__max_size - a size with B, K, M or G behind it
+ * @ret_bytes: written on success only
+ *
+ * Return: 0, -EINVAL, or -ERANGE for none, or more than 63 bits.
+ */
+int parse__max_size(const char *text, uint64_t *ret_bytes);
 
 /**
  * parse__delay - -D's argument

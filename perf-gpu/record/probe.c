@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "launch.skel.h"
+#include "marker_code.h"
 #include "record/marker_offset.h"
 #include "record/pid_namespace.h"
 #include "record/uprobe.h"
@@ -17,15 +18,7 @@
 
 #define MAX_OFFSETS 2
 
-/* What the marker in cupti_inject/marker.c is, for the self-test: never called else. */
-#if defined(__x86_64__)
-#define NOP_QUICK ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
-#elif defined(__aarch64__)
-#define NOP_QUICK "nop"
-#else
-#error "which nop is a probe quick on, for this architecture?"
-#endif
-
+/* The same as the library's, for the self-test: never called else. */
 void perf_gpu_selftest_marker(void);
 
 __asm__(".pushsection .text\n"
@@ -34,8 +27,7 @@ __asm__(".pushsection .text\n"
 	".type perf_gpu_selftest_marker, %function\n"
 	".balign 64\n"
 	"perf_gpu_selftest_marker:\n"
-	"	" NOP_QUICK "\n"
-	"	ret\n"
+	"	" MARKER_CODE "\n"
 	".size perf_gpu_selftest_marker, . - perf_gpu_selftest_marker\n"
 	".popsection\n");
 

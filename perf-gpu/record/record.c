@@ -6,23 +6,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/backup.h"
 #include "record/carrier.h"
-#include "record/collection.h"
 #include "record/control.h"
+#include "record/finish.h"
 #include "record/identity.h"
 #include "record/injection.h"
+#include "record/journal.h"
+#include "record/log_server.h"
 #include "record/loop.h"
 #include "record/output.h"
+#include "record/output_lock.h"
+#include "record/recover.h"
+#include "record/rotation.h"
 #include "record/signals.h"
+#include "record/size_limit.h"
 #include "record/spool.h"
-#include "record/summary.h"
 #include "record/workload.h"
+#include "util/backup.h"
 #include "util/log.h"
 #include "util/paths.h"
+#include "util/rights.h"
+#include "util/session.h"
 
 struct recording {
 	const struct record_options *options;
@@ -32,13 +39,18 @@ struct recording {
 	struct clock_pair clock;
 	struct identity identity; /* with options->run_as */
 	struct backup backup;
+	struct output_lock lock;
 	struct signals signals;
 	struct spool spool;
+	int journal_fd; /* held while the recorder lives; -1: there is none */
+	struct log_server log_server;
 	struct injection injection;
 	struct carrier *carrier;
 	struct output *output;
+	struct rotation *rotation; /* NULL: one file has all */
 	struct workload *workload;
 	struct control *control; /* NULL: all is recorded from the start */
+	struct size_limit limit; /* --max-size */
 };
 
 /* Is perf.data ours? Else its file, which has nothing in it, is dropped at the end. */
@@ -82,20 +94,11 @@ static int check_injection(struct recording *rec)
 	}
 	err = injection__check(rec->library, is_needed);
 	rec->is_injected = !err;
-	return is_needed ? err : 0;
-}
-
-/* Random, so that a marker of another recording isn't taken for ours. */
-static int make_session(uint64_t *ret)
-{
-	do {
-		if (getrandom(ret, sizeof(*ret), 0) != sizeof(*ret)) {
-			int err = -errno;
-
-			pr_err("no random number for the session: %s", strerror(-err));
-			return err;
-		}
-	} while (!*ret);
+	if (is_needed)
+		return err;
+	if (err && rec->options->records_nvtx)
+		pr_warning("--nvtx: no NVTX ranges are recorded, since they go into the "
+			   "logs of the library that is not loaded");
 	return 0;
 }
 
@@ -106,7 +109,10 @@ static int open_carrier_of(struct recording *rec, const struct carrier_ops *ops,
 		.library = rec->library,
 		.session = rec->session,
 		.stack = rec->options->stack,
+		.events = rec->options->events,
 		.nr_pages = rec->options->nr_pages,
+		.spool = &rec->spool,
+		.is_live = switch_options__any(&rec->options->switching),
 		.running = rec->options->pids,
 		.nr_running = rec->options->nr_pids,
 	};
@@ -167,6 +173,23 @@ static uid_t user_of_processes(const struct recording *rec)
 	return rec->options->run_as ? rec->identity.uid : geteuid();
 }
 
+static int open_rotation(struct recording *rec)
+{
+	const struct rotation_config config = {
+		.options = rec->options->switching,
+		.path = rec->options->output,
+		.sidecar_path = rec->backup.path[1],
+		.spool = &rec->spool,
+		.session = rec->session,
+		.clock = rec->clock,
+		.events = rec->options->events,
+		.tallies = &rec->log_server.tallies,
+		.output = rec->output,
+	};
+
+	return rotation__open(&config, &rec->rotation);
+}
+
 static int open_output(struct recording *rec)
 {
 	const struct output_config config = {
@@ -175,13 +198,21 @@ static int open_output(struct recording *rec)
 		.stack = rec->options->stack,
 		.session = rec->session,
 		.clock = rec->clock,
+		.max_bytes = rec->limit.max_bytes,
 	};
 	int err;
 
 	err = output__open(&config, &rec->output);
 	if (err)
 		return err;
-	return spool__create(rec->backup.path[1], user_of_processes(rec), &rec->spool);
+	err = spool__create(rec->backup.path[1], user_of_processes(rec), &rec->spool);
+	if (!err)
+		log_server__open(rec->session, &rec->spool,
+				 is_attaching(rec) ? rec->options->pids[0] : 0,
+				 &rec->log_server);
+	if (!err && switch_options__any(&rec->options->switching))
+		err = open_rotation(rec);
+	return err;
 }
 
 static int find_identity(struct recording *rec)
@@ -211,10 +242,14 @@ static int check_identity(const struct recording *rec)
 	return err;
 }
 
-/* Only where there will be commands: what isn't there can't go wrong. */
+/*
+ * Only where there will be commands, of the user's, to write what there is, or to stop at
+ * --max-size: what isn't there can't go wrong.
+ */
 static int open_control(struct recording *rec)
 {
-	if (is_attaching(rec) || (!rec->options->delay_ms && !rec->options->control_fd))
+	if (is_attaching(rec) || (!rec->options->delay_ms && !rec->options->control_fd &&
+				  !rec->rotation && !rec->limit.max_bytes))
 		return 0;
 	return control__create(&rec->spool, loop__first_state(rec->options->delay_ms),
 			       &rec->control);
@@ -225,13 +260,17 @@ static int make_injection(struct recording *rec)
 	struct injection_config config = {
 		.library = rec->is_injected ? rec->library : NULL,
 		.spool = rec->spool.path,
+		.log_server = rec->log_server.name,
 		.session = rec->session,
+		.events = rec->options->events,
+		.records_nvtx = rec->options->records_nvtx,
 		.call_graph = rec->options->stack.call_graph,
 		.python = rec->options->stack.python,
 		.max_frames = rec->options->stack.max_frames,
 		.control = rec->control && !is_attaching(rec)
 				   ? control__path(rec->control)
 				   : NULL,
+		.shares = rec->options->shares,
 	};
 
 	rec->carrier->ops->configure(rec->carrier, &config);
@@ -300,6 +339,38 @@ static int watch_processes(struct recording *rec)
 	return err ? attach_other_carrier(rec, err, &failure) : 0;
 }
 
+/* For who finds the recording when this process has been killed; nothing has begun yet. */
+static void write_journal(struct recording *rec)
+{
+	struct journal journal = {
+		.session = rec->session,
+		.clock = rec->clock,
+		.stack = rec->options->stack,
+		.events = rec->options->events,
+		.has_perfdata = has_perfdata(rec),
+		.has_launch_logs = rec->carrier->ops == &carrier_process,
+		.data_offset = output__data_offset(rec->output),
+		.argv = rec->options->cmdline,
+	};
+	const char *data, *slash;
+
+	/* Of several files, what isn't in one yet is in memory: there is nothing to find. */
+	if (rec->rotation) {
+		journal__create(&rec->spool, NULL, &rec->journal_fd);
+		return;
+	}
+	data = output__temporary(rec->output);
+	slash = strrchr(data, '/');
+	snprintf(journal.data, sizeof(journal.data), "%s", slash ? slash + 1 : data);
+	journal__create(&rec->spool, &journal, &rec->journal_fd);
+}
+
+/* To the end */
+static unsigned int lasting_rights(const struct recording *rec)
+{
+	return RIGHTS_FILES | (is_attaching(rec) ? RIGHTS_PROCESSES : 0);
+}
+
 /* Everything but the command's start; on failure the caller releases. */
 static int recording__prepare(struct recording *rec)
 {
@@ -311,9 +382,15 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = check_injection(rec);
 	if (!err)
-		err = make_session(&rec->session);
+		err = session__make(&rec->session);
 	if (!err)
 		err = backup__init(rec->options->output, has_perfdata(rec), &rec->backup);
+	if (!err)
+		err = output_lock__take(rec->backup.path[1], rec->options->output,
+					"give each its own, as with -o perf.%h.%r.data",
+					&rec->lock);
+	if (!err)
+		recover__tell(rec->options->output);
 	if (!err)
 		err = signals__open(&rec->signals);
 	if (!err)
@@ -328,82 +405,67 @@ static int recording__prepare(struct recording *rec)
 		err = open_control(rec);
 	if (!err)
 		err = watch_processes(rec);
-	return err;
-}
-
-/* The logs, and what became of the launches, into the sidecar. */
-static int collect(struct recording *rec, struct collection *collection,
-		   struct summary *summary)
-{
-	struct gpu_log_recorder recorder;
-	int err;
-
-	err = collection__add_spool(collection, &rec->spool,
-				    output__launch_counts(rec->output));
 	if (!err)
-		err = collection__add_jit_names(collection, &rec->clock,
-						output__mapped_files(rec->output));
-	if (err)
-		return err;
-	summary->output = output__counts(rec->output);
-	summary->missing = rec->carrier->ops->missing;
-	summary->losses = rec->carrier->ops->losses(rec->carrier);
-	recorder = (struct gpu_log_recorder){
-		.nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
-		.nr_launches = summary->output.nr_launches,
-		.nr_lost_ring = carrier_losses__launches(&summary->losses),
-		.nr_lost_stack = summary->losses.nr_stack,
-		.realtime_ns = rec->clock.realtime_ns,
-		.monotonic_ns = rec->clock.monotonic_ns,
-	};
-	return collection__add_recorder(collection, &recorder);
+		write_journal(rec);
+	if (!err)
+		rights__keep(lasting_rights(rec) |
+			     rec->carrier->ops->rights(rec->carrier));
+	return err;
 }
 
-/* Both files get their names, or neither. */
-static int commit(struct recording *rec, struct collection *collection)
+/*
+ * The recording could not be finished, for want of room or memory: what there is of it must
+ * not be lost for that.
+ */
+static void recording__keep(struct recording *rec)
 {
-	int err;
+	struct stat st;
 
-	err = backup__move(&rec->backup);
-	if (err)
-		return err;
-	err = collection__commit(collection);
-	if (err)
-		goto out;
-	if (has_perfdata(rec))
-		err = output__commit(rec->output);
-	if (err)
-		unlink(rec->backup.path[1]);
-out:
-	if (err)
-		backup__undo(&rec->backup);
-	return err;
+	/* Of several files nothing can be made; and somebody may have removed it. */
+	if (rec->rotation || rec->journal_fd < 0 || fstat(rec->journal_fd, &st) ||
+	    !st.st_nlink)
+		return;
+	if (!output__counts(rec->output).nr_launches && spool__is_empty(&rec->spool))
+		return;
+	output__keep(rec->output);
+	spool__keep(&rec->spool);
+	pr_info("what was recorded is kept: perf-gpu inject --recover -i %s makes a "
+		"recording of it",
+		rec->options->output);
 }
 
 static int recording__finish(struct recording *rec, bool *ret_is_whole)
 {
-	struct summary summary = {
+	const struct finish_input input = {
 		.path = rec->options->output,
 		.has_perfdata = has_perfdata(rec),
+		.session = rec->session,
+		.events = rec->options->events,
+		.clock = rec->clock,
+		.end = clock_pair__read(),
+		.output = rec->output,
+		.spool = &rec->spool,
+		.tallies = &rec->log_server.tallies,
+		.backup = &rec->backup,
+		.limit = &rec->limit,
+		.losses = rec->carrier->ops->losses(rec->carrier),
+		.missing = rec->carrier->ops->missing,
+		.library = rec->is_injected ? rec->library : NULL,
 	};
-	struct collection *collection = NULL;
 	int err;
 
-	err = collection__open(rec->backup.path[1], rec->session, &collection);
+	/* Who has ended since may have come last. */
+	log_server__serve(&rec->log_server);
+	if (rec->rotation)
+		err = finish__rotation(&input, rec->rotation,
+				       rec->options->switching.is_switched, ret_is_whole);
+	else
+		err = finish__run(&input, ret_is_whole);
+
 	if (err)
-		return err;
-	err = collect(rec, collection, &summary);
-	if (!err)
-		err = commit(rec, collection);
-	if (!err) {
-		summary.logs = collection__counts(collection);
-		summary.scan = collection__scan(collection);
-		summary.library = rec->is_injected ? rec->library : NULL;
-		summary__print(&summary);
-		*ret_is_whole = !summary.scan->nr_errors && !summary.output.nr_unlogged &&
-				(!rec->control || control__is_whole(rec->control));
-	}
-	collection__close(collection);
+		recording__keep(rec);
+	if (!err && rec->control)
+		*ret_is_whole &= control__is_whole(rec->control);
 	return err;
 }
 
@@ -412,10 +474,15 @@ static void recording__release(struct recording *rec)
 	release_command(rec);
 	control__close(rec->control);
 	close_carrier(rec);
+	rotation__close(rec->rotation);
 	output__close(rec->output);
+	log_server__close(&rec->log_server);
 	spool__remove(&rec->spool);
+	if (rec->journal_fd >= 0)
+		close(rec->journal_fd);
 	identity__release(&rec->identity);
 	signals__close(&rec->signals);
+	output_lock__release(&rec->lock);
 }
 
 static struct loop make_loop(struct recording *rec)
@@ -424,19 +491,38 @@ static struct loop make_loop(struct recording *rec)
 		.signals = &rec->signals,
 		.carrier = rec->carrier,
 		.output = rec->output,
+		.rotation = rec->rotation,
+		.switches = rec->options->switching.is_switched,
 		.spool = &rec->spool,
+		.log_server = &rec->log_server,
 		.workload = rec->workload,
 		.control = rec->control,
 		.is_attached = is_attaching(rec),
 		.control_fd = rec->options->control_fd,
+		.limit = &rec->limit,
 		.delay_ms = rec->options->delay_ms,
 		.name = rec->options->command[0],
 	};
 }
 
+/*
+ * While the command runs on: its processes stop recording when their logs are gone, and
+ * the kernel when nobody has its events open.
+ */
+static int finish_early(struct recording *rec, bool *ret_is_whole)
+{
+	int err = recording__finish(rec, ret_is_whole);
+
+	close_carrier(rec);
+	log_server__close(&rec->log_server);
+	spool__remove(&rec->spool);
+	return err;
+}
+
 /* Return: 0, or a negative errno if no recording was made. */
 static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_whole)
 {
+	bool is_finished = false;
 	struct loop loop;
 	int err, wait_err = 0;
 
@@ -450,20 +536,37 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	if (err)
 		return err;
 	err = loop__run(&loop);
+	/* Now for what the processes have written. */
+	rights__keep(lasting_rights(rec));
+	if (!err && rec->workload && rec->limit.reached_ns) {
+		err = finish_early(rec, ret_is_whole);
+		is_finished = true;
+		loop__outlast(&loop);
+	}
 	if (rec->workload)
 		wait_err = workload__wait(rec->workload, ret_status);
 	if (!err)
 		err = wait_err;
-	return err ? err : recording__finish(rec, ret_is_whole);
+	if (is_finished)
+		return err;
+	if (!err)
+		return recording__finish(rec, ret_is_whole);
+	recording__keep(rec);
+	return err;
 }
 
 void record__run(const struct record_options *options, int *ret_status)
 {
-	struct recording rec = {.options = options, .signals = {.fd = -1}};
+	struct recording rec = {.options = options,
+				.signals = {.fd = -1},
+				.lock = {.fd = -1},
+				.journal_fd = -1,
+				.log_server = {.fd = -1}};
 	int status = EXIT_SUCCESS;
 	bool is_whole = false;
 	int err;
 
+	rec.limit.max_bytes = options->max_bytes;
 	err = recording__run(&rec, &status, &is_whole);
 	recording__release(&rec);
 	*ret_status =

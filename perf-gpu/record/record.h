@@ -13,18 +13,27 @@
 #ifndef PERF_GPU_RECORD_RECORD_H
 #define PERF_GPU_RECORD_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "record/control_fd.h"
 #include "record/events.h"
+#include "record/switch_options.h"
 
 struct record_options {
 	const char *output; /* path of perf.data; the sidecar is beside it */
+	uint32_t events; /* GPU_LOG_EVENT_BIT()s that are wanted of the GPU */
+	bool has_events; /* they were asked for, with -e */
+	bool records_nvtx; /* the ranges that the program marks with NVTX */
 	enum launch_probe probe;
+	bool shares; /* CUPTI is left to other profilers; with LAUNCH_PROBE_API */
 	struct stack_config stack;
 	enum stacks stacks;
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
+	uint64_t max_bytes; /* of the recording, at which it stops; 0: any number */
+	struct switch_options switching;
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */
 	const char *run_as; /* user that the command is run as; NULL: the recorder's */
@@ -40,7 +49,8 @@ struct record_options {
  *              n ended it); WORKLOAD_STATUS_* if it could not be executed; 1 if it
  *              succeeded but the recording, or a process of it, did not
  *
- * All errors are printed. Nothing is left of a recording that failed.
+ * All errors are printed. Of a recording that could not be finished, what there is of it is
+ * left for recover__run(), and told; of one that could not begin, nothing.
  */
 void record__run(const struct record_options *options, int *ret_status);
 

@@ -10,6 +10,13 @@
 
 static const int taken_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 int signals__open(struct signals *ret)
 {
 	struct signals signals = {};
@@ -17,14 +24,15 @@ int signals__open(struct signals *ret)
 	int err;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(taken_signals) / sizeof(*taken_signals); i++) {
-		struct sigaction action;
-
-		/* Blocked, an ignored signal would arrive after all. */
-		if (!sigaction(taken_signals[i], NULL, &action) &&
-		    action.sa_handler != SIG_IGN)
+	/* Blocked, an ignored signal would arrive after all. */
+	for (size_t i = 0; i < sizeof(taken_signals) / sizeof(*taken_signals); i++)
+		if (!is_ignored(taken_signals[i]))
 			sigaddset(&set, taken_signals[i]);
-	}
+	/* Ignored or not: a word to the recorder, as perf has it. */
+	sigaddset(&set, SIGUSR2);
+	/* Scripts end perf in the background by kill -INT, where shells have it ignored. */
+	signals.is_int_ignored = is_ignored(SIGINT);
+	sigaddset(&set, SIGINT);
 	signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals.fd < 0) {
 		err = -errno;
@@ -42,6 +50,14 @@ bool signals__read(struct signals *signals, int *ret_pass_on)
 
 	if (read(signals->fd, &info, sizeof(info)) != sizeof(info))
 		return false;
+	*ret_pass_on = 0;
+	if (info.ssi_signo == SIGUSR2) {
+		signals->is_asked_to_switch = true;
+		return true;
+	}
+	if (info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL &&
+	    signals->is_int_ignored)
+		return true;
 	signals->is_asked_to_end |=
 		info.ssi_signo != SIGPIPE && info.ssi_signo != SIGXFSZ;
 	if (info.ssi_code == SI_KERNEL || info.ssi_signo == SIGPIPE ||
@@ -62,7 +78,6 @@ void signals__close(struct signals *signals)
 	/* One that came after the command's end has nobody to go to. */
 	while (signals__read(signals, &(int){0}))
 		;
-	sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
 	close(signals->fd);
 	signals->fd = -1;
 }

@@ -12,16 +12,18 @@
 
 struct signals {
 	int fd; /* readable when there is a signal */
+	bool is_asked_to_switch; /* SIGUSR2 was read; whoever does it takes it back */
 	bool is_asked_to_end; /* SIGINT or the like was read, from wherever it came */
+	bool is_int_ignored; /* the terminal's: a ^C isn't for a job in the background */
 	sigset_t caller_mask;
 };
 
 /**
- * signals__open - block SIGINT, SIGQUIT, SIGTERM and SIGHUP, and read them
+ * signals__open - block SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGUSR2, and read them
  *
  * SIGPIPE and SIGXFSZ are blocked too: a failed write has its errno, and must not
  * end the recorder. A signal that it was started with as ignored (nohup) stays
- * so. The command must be started with @ret->caller_mask.
+ * so, but for a SIGINT that a process sends. The command must be started with @ret->caller_mask.
  *
  * Return: 0 or a negative errno, printed.
  */
@@ -36,6 +38,10 @@ int signals__open(struct signals *ret);
  */
 bool signals__read(struct signals *signals, int *ret_pass_on);
 
+/*
+ * They stay blocked: all is done by then, and who still wants the end has it at once, with the
+ * status that belongs to it.
+ */
 void signals__close(struct signals *signals);
 
 #endif

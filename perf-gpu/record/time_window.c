@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/array.h"
+
 #define FIRST_ENTRIES 64
 
 static int ring__grow(struct time_window *window)
@@ -42,17 +44,10 @@ static bool is_before(const struct time_entry *a, const struct time_entry *b)
 static int heap__push(struct time_window *window, const struct time_entry *entry)
 {
 	size_t at = window->nr_heap;
+	int err = array__grow(&window->heap, at, &window->heap_capacity, sizeof(*entry));
 
-	if (at == window->heap_capacity) {
-		size_t capacity = at ? 2 * at : FIRST_ENTRIES;
-		struct time_entry *heap =
-			reallocarray(window->heap, capacity, sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		window->heap = heap;
-		window->heap_capacity = capacity;
-	}
+	if (err)
+		return err;
 	window->nr_heap++;
 	for (; at && is_before(entry, &window->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		window->heap[at] = window->heap[(at - 1) / 2];

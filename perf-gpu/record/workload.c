@@ -18,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/environment.h"
 #include "util/log.h"
+#include "util/rights.h"
 
 struct exec_failure {
 	int error; /* an errno */
@@ -69,8 +71,18 @@ static __attribute__((noreturn)) void run_child(const struct workload *workload,
 		failure.is_identity = 1;
 		goto out;
 	}
-	for (; *environment; environment++)
-		putenv(*environment);
+	failure.error = -rights__withhold();
+	if (!failure.error)
+		failure.error = -environment__restore();
+	if (failure.error)
+		goto out;
+	/* With a part of it, the library would do something else than it should. */
+	for (; *environment; environment++) {
+		if (putenv(*environment)) {
+			failure.error = errno;
+			goto out;
+		}
+	}
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(workload->argv[0], (char *const *)workload->argv);
 	failure.error = errno;

@@ -4,7 +4,7 @@
  * events can be put on its pid, but executed only when it is let go.
  *
  * Terminal, stdin and signal dispositions are the recorder's own, untouched; so is
- * the user, unless another is asked for. One
+ * the user, unless another is asked for. The rights to record are not handed on. One
  * thread; SIGPIPE is blocked (record/signals.h).
  */
 #ifndef PERF_GPU_RECORD_WORKLOAD_H

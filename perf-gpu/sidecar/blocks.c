@@ -25,16 +25,30 @@
 
 int sidecar_file__open(const char *path, struct sidecar_file **ret)
 {
-	struct sidecar_file *file = NULL;
-	struct stat stat;
-	void *data;
 	int fd, err;
 
 	/* O_NONBLOCK: don't wait for the writer of a FIFO, which isn't read anyway. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &stat)) {
+	if (fd < 0) {
 		err = -errno;
 		pr_err("cannot open the GPU records %s: %s", path, strerror(-err));
+		return err;
+	}
+	err = sidecar_file__open_fd(fd, path, ret);
+	close(fd);
+	return err;
+}
+
+int sidecar_file__open_fd(int fd, const char *path, struct sidecar_file **ret)
+{
+	struct sidecar_file *file = NULL;
+	struct stat stat;
+	void *data;
+	int err;
+
+	if (fstat(fd, &stat)) {
+		err = -errno;
+		pr_err("cannot read the GPU records %s: %s", path, strerror(-err));
 		goto out;
 	}
 	err = -EINVAL;
@@ -66,8 +80,6 @@ int sidecar_file__open(const char *path, struct sidecar_file **ret)
 	err = 0;
 out:
 	free(file);
-	if (fd >= 0)
-		close(fd);
 	return err;
 }
 
@@ -77,6 +89,12 @@ void sidecar_file__close(struct sidecar_file *file)
 		return;
 	munmap((void *)file->data, file->bytes);
 	free(file);
+}
+
+void sidecar_file__give_back(struct sidecar_file *file)
+{
+	file->touched_bytes = 0;
+	madvise((void *)file->data, file->bytes, MADV_DONTNEED);
 }
 
 /* Adds to *@nr_bytes_tried what was looked at in vain. */
@@ -105,7 +123,7 @@ static void block_cursor__skip(struct block_cursor *cursor, size_t bytes)
 	cursor->offset += bytes;
 }
 
-const struct gpu_log_block *sidecar_file__next_block(const struct sidecar_file *file,
+const struct gpu_log_block *sidecar_file__next_block(struct sidecar_file *file,
 						     struct block_cursor *cursor)
 {
 	const struct gpu_log_block *block;
@@ -115,6 +133,7 @@ const struct gpu_log_block *sidecar_file__next_block(const struct sidecar_file *
 	       cursor->nr_bytes_tried / TRIES <= file->bytes) {
 		block = block_at(file, cursor->offset, &cursor->nr_bytes_tried);
 		if (block) {
+			sidecar_file__touch(file, block->payload_bytes);
 			cursor->offset += sizeof(*block) + block->payload_bytes;
 			return block;
 		}

@@ -16,6 +16,7 @@
 struct sidecar_file {
 	const unsigned char *data;
 	size_t bytes;
+	uint64_t touched_bytes; /* since pages were last given back */
 };
 
 /* All zero is the beginning of the file. */
@@ -35,7 +36,23 @@ struct block_cursor {
  * empty or no regular file, -ENOMEM.
  */
 int sidecar_file__open(const char *path, struct sidecar_file **ret);
+/* The same of a file that is open: @fd stays the caller's, @name is for messages. */
+int sidecar_file__open_fd(int fd, const char *name, struct sidecar_file **ret);
 void sidecar_file__close(struct sidecar_file *file); /* NULL is fine */
+
+/* So much is enough to read ahead of, and little beside what else is in memory. */
+#define SIDECAR_FILE_WINDOW_BYTES (16u << 20)
+
+/* Give back the pages of the file, which are read anew where they are needed. */
+void sidecar_file__give_back(struct sidecar_file *file);
+
+/* So many bytes more were read: the process is to have no more than a window of it. */
+static inline void sidecar_file__touch(struct sidecar_file *file, uint64_t bytes)
+{
+	file->touched_bytes += bytes;
+	if (file->touched_bytes >= SIDECAR_FILE_WINDOW_BYTES)
+		sidecar_file__give_back(file);
+}
 
 /**
  * sidecar_file__next_block - the next whole block
@@ -48,7 +65,7 @@ void sidecar_file__close(struct sidecar_file *file); /* NULL is fine */
  * Return: the block, followed by its payload, 8-byte aligned; valid as long as
  * the file. NULL at the end.
  */
-const struct gpu_log_block *sidecar_file__next_block(const struct sidecar_file *file,
+const struct gpu_log_block *sidecar_file__next_block(struct sidecar_file *file,
 						     struct block_cursor *cursor);
 
 #endif

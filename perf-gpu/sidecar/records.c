@@ -3,8 +3,8 @@
  * Reads records: what they say goes into the sidecar's tables, with the ids of
  * the log made pointers and indexes.
  *
- * Invariant: an id is looked up only among those that its log has defined. A log
- * counts them up from 1: any other definition breaks the format.
+ * Invariant: an id is looked up only among those that its log has defined. They are
+ * defined in ascending order, mostly without gaps: any other definition breaks the format.
  *
  * One thread.
  */
@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sidecar/activities.h"
+#include "sidecar/ids.h"
 #include "sidecar/table.h"
 #include "util/gpu_log_cursor.h"
 #include "util/sum.h"
@@ -24,9 +26,14 @@
 /* What an id stands for; "" for 0. -EINVAL if the log hasn't defined it. */
 static int log_reader__string(const struct log_reader *log, uint32_t id, const char **ret)
 {
-	if (id > log->nr_strings)
-		return -EINVAL;
-	*ret = id ? log->strings[id - 1] : "";
+	const struct log_string *string = NULL;
+
+	if (id) {
+		string = ids__find(log->strings, log->nr_strings, sizeof(*string), id);
+		if (!string)
+			return -EINVAL;
+	}
+	*ret = string ? string->text : "";
 	return 0;
 }
 
@@ -55,16 +62,18 @@ static int take_string(struct sidecar *sidecar, struct log_reader *from,
 {
 	const struct gpu_log_string *string = (const void *)record;
 	const char *text = gpu_log_record__text(record, string->text, string->nr_bytes);
-	const char **strings;
+	struct log_string *strings;
 
 	(void)sidecar;
-	if (!text || string->id != from->nr_strings + 1)
+	if (!text ||
+	    string->id <= (from->nr_strings ? from->strings[from->nr_strings - 1].id : 0))
 		return -EINVAL;
 	strings = table__grow(from->strings, from->nr_strings, sizeof(*strings));
 	if (!strings)
 		return -ENOMEM;
 	from->strings = strings;
-	from->strings[from->nr_strings++] = text;
+	from->strings[from->nr_strings++] =
+		(struct log_string){.id = string->id, .text = text};
 	return 0;
 }
 
@@ -128,62 +137,116 @@ static int take_device(struct sidecar *sidecar, struct log_reader *from,
 	return 0;
 }
 
+/* A new shape, and what the log calls it: @id, at the end of its @ids. */
+static int add_shape(struct sidecar *sidecar, struct sidecar_id **ids, uint32_t *nr_ids,
+		     uint32_t id, const struct sidecar_shape *new)
+{
+	struct sidecar_shape *place;
+	struct sidecar_id *grown;
+
+	if (sidecar->nr_shapes >= UINT32_MAX)
+		return -EINVAL;
+	grown = table__grow(*ids, *nr_ids, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	*ids = grown;
+	place = TABLE_APPEND(sidecar->shapes, sidecar->nr_shapes);
+	if (!place)
+		return -ENOMEM;
+	*place = *new;
+	grown[(*nr_ids)++] = (struct sidecar_id){
+		.id = id, .index = (uint32_t)(sidecar->nr_shapes - 1)};
+	return 0;
+}
+
 static int take_shape(struct sidecar *sidecar, struct log_reader *from,
 		      const struct gpu_log_record *record)
 {
 	const struct gpu_log_shape *shape = (const void *)record;
-	struct sidecar_shape *place,
-		new = {
-			.log = from->log,
-			.device = shape->device,
-			.context = shape->context,
-			.stream = shape->stream,
-			.registers_per_thread = shape->registers_per_thread,
-			.static_shared_bytes = shape->static_shared_bytes,
-			.dynamic_shared_bytes = shape->dynamic_shared_bytes,
-			.graph = shape->graph,
-			.graph_node = shape->graph_node,
-		};
-	uint32_t *shapes;
+	struct sidecar_ids *ids = &sidecar->ids[from->log];
+	struct sidecar_shape new = {
+		.log = from->log,
+		.kind = GPU_LOG_KIND_KERNEL,
+		.src_device = GPU_LOG_NO_DEVICE,
+		.dst_device = GPU_LOG_NO_DEVICE,
+		.device = shape->device,
+		.context = shape->context,
+		.stream = shape->stream,
+		.registers_per_thread = shape->registers_per_thread,
+		.static_shared_bytes = shape->static_shared_bytes,
+		.dynamic_shared_bytes = shape->dynamic_shared_bytes,
+		.graph = shape->graph,
+		.graph_node = shape->graph_node,
+	};
 
 	if (log_reader__string(from, shape->name, &new.name) ||
-	    shape->shape != from->nr_shapes + 1 || sidecar->nr_shapes >= UINT32_MAX)
+	    !ids__is_next(ids->shapes, ids->nr_shapes, shape->shape))
 		return -EINVAL;
 	memcpy(new.grid, shape->grid, sizeof(new.grid));
 	memcpy(new.block, shape->block, sizeof(new.block));
+	return add_shape(sidecar, &ids->shapes, &ids->nr_shapes, shape->shape, &new);
+}
 
-	shapes = table__grow(from->shapes, from->nr_shapes, sizeof(*shapes));
-	if (!shapes)
-		return -ENOMEM;
-	from->shapes = shapes;
-	place = TABLE_APPEND(sidecar->shapes, sidecar->nr_shapes);
-	if (!place)
-		return -ENOMEM;
-	*place = new;
-	from->shapes[from->nr_shapes++] = (uint32_t)(sidecar->nr_shapes - 1);
+static int take_operation(struct sidecar *sidecar, struct log_reader *from,
+			  const struct gpu_log_record *record)
+{
+	const struct gpu_log_operation *operation = (const void *)record;
+	struct sidecar_ids *ids = &sidecar->ids[from->log];
+	struct sidecar_shape new = {
+		.log = from->log,
+		.kind = operation->kind,
+		.what = operation->what,
+		.src_kind = operation->src_kind,
+		.dst_kind = operation->dst_kind,
+		.is_async = operation->is_async,
+		.device = operation->device,
+		.context = operation->context,
+		.stream = operation->stream,
+		.src_device = operation->src_device,
+		.dst_device = operation->dst_device,
+		.graph = operation->graph,
+		.graph_node = operation->graph_node,
+	};
+
+	/* What is a kernel has a shape. */
+	if (log_reader__string(from, operation->name, &new.name) ||
+	    !ids__is_next(ids->operations, ids->nr_operations, operation->operation) ||
+	    operation->kind == GPU_LOG_KIND_KERNEL)
+		return -EINVAL;
+	return add_shape(sidecar, &ids->operations, &ids->nr_operations,
+			 operation->operation, &new);
+}
+
+static bool has_time(const struct sidecar *sidecar,
+		     const struct sidecar_activity *activity)
+{
+	if (sidecar->shapes[activity->shape].kind == GPU_LOG_KIND_KERNEL)
+		return gpu_log_has_duration(activity->start_ns, activity->end_ns);
+	return activity->start_ns;
+}
+
+/* Only counted: it is read again from where it stands (sidecar/activities.h). */
+static int take_activity(struct sidecar *sidecar, struct log_reader *from,
+			 const struct gpu_log_record *record)
+{
+	struct sidecar_activity activity;
+
+	if (sidecar__decode(sidecar, from->log, record, &activity))
+		return -EINVAL;
+	sidecar->nr_activities++;
+	sidecar->nr_activities_without_time += !has_time(sidecar, &activity);
+	if (record->type == GPU_LOG_KERNEL)
+		sidecar->logs[from->log].nr_kernels++;
 	return 0;
 }
 
-static int take_kernel(struct sidecar *sidecar, struct log_reader *from,
+static int take_events(struct sidecar *sidecar, struct log_reader *from,
 		       const struct gpu_log_record *record)
 {
-	const struct gpu_log_kernel *kernel = (const void *)record;
-	bool has_time = kernel->start_ns && kernel->end_ns >= kernel->start_ns;
-	struct sidecar_kernel *place;
+	const struct gpu_log_events *events = (const void *)record;
 
-	if (!kernel->shape || kernel->shape > from->nr_shapes)
-		return -EINVAL;
-	place = TABLE_APPEND(sidecar->kernels, sidecar->nr_kernels);
-	if (!place)
-		return -ENOMEM;
-	*place = (struct sidecar_kernel){
-		.correlation_id = kernel->correlation_id,
-		.start_ns = has_time ? kernel->start_ns : 0,
-		.end_ns = has_time ? kernel->end_ns : 0,
-		.log = from->log,
-		.shape = from->shapes[kernel->shape - 1],
-	};
-	sidecar->logs[from->log].nr_kernels++;
+	sidecar->logs[from->log].events = events->events;
+	sidecar->logs[from->log].kinds = events->kinds;
 	return 0;
 }
 
@@ -283,7 +346,7 @@ static int take_python_code(struct sidecar *sidecar, struct log_reader *from,
 
 	if (log_reader__string(from, code->name, &name) ||
 	    log_reader__string(from, code->file, &new.file) ||
-	    code->code != from->nr_pythons + 1)
+	    code->code <= from->newest_python)
 		return -EINVAL;
 	if (asprintf(&shown, "py::%s:%s", name, new.file) < 0)
 		return -ENOMEM;
@@ -294,7 +357,42 @@ static int take_python_code(struct sidecar *sidecar, struct log_reader *from,
 		return -ENOMEM;
 	}
 	*place = new;
-	from->nr_pythons++;
+	from->newest_python = code->code;
+	return 0;
+}
+
+static int take_nvtx(struct sidecar *sidecar, struct log_reader *from,
+		     const struct gpu_log_record *record)
+{
+	const struct gpu_log_nvtx *nvtx = (const void *)record;
+	struct sidecar_nvtx *place, new = {
+					    .log = from->log,
+					    .operation = nvtx->operation,
+					    .time_ns = nvtx->time_ns,
+					    .range = nvtx->range,
+					    .tid = nvtx->tid,
+				    };
+
+	if (log_reader__string(from, nvtx->domain, &new.domain) ||
+	    log_reader__string(from, nvtx->name, &new.name))
+		return -EINVAL;
+	place = TABLE_APPEND(sidecar->nvtx, sidecar->nr_nvtx);
+	if (!place)
+		return -ENOMEM;
+	*place = new;
+	return 0;
+}
+
+static int take_rank(struct sidecar *sidecar, struct log_reader *from,
+		     const struct gpu_log_record *record)
+{
+	const struct gpu_log_rank *rank = (const void *)record;
+	struct sidecar_log *log = &sidecar->logs[from->log];
+
+	log->has_rank = true;
+	log->rank = rank->rank;
+	log->local_rank = rank->local_rank;
+	log->nr_ranks = rank->nr_ranks;
 	return 0;
 }
 
@@ -309,19 +407,57 @@ static int take_end(struct sidecar *sidecar, struct log_reader *from,
 	return 0;
 }
 
+static int take_namespace(struct sidecar *sidecar, struct log_reader *from,
+			  const struct gpu_log_record *record)
+{
+	const struct gpu_log_namespace *namespace = (const void *)record;
+
+	sidecar->logs[from->log].pid_namespace = namespace->pid_namespace;
+	return 0;
+}
+
+static int take_origin(struct sidecar *sidecar, struct log_reader *from,
+		       const struct gpu_log_record *record)
+{
+	const struct gpu_log_origin *origin = (const void *)record;
+	const char *host = gpu_log_record__text(record, origin->host, origin->nr_bytes);
+	struct sidecar_log *log = &sidecar->logs[from->log];
+
+	if (!host)
+		return -EINVAL;
+	log->host = *host ? host : NULL;
+	log->origin_pid = origin->pid;
+	return 0;
+}
+
 static int take_recorder(struct sidecar *sidecar, struct log_reader *from,
 			 const struct gpu_log_record *record)
 {
-	const struct gpu_log_recorder *recorder = (const void *)record;
+	struct gpu_log_recorder recorder = {};
 
 	(void)from;
+	memcpy(&recorder, record,
+	       record->size < sizeof(recorder) ? record->size : sizeof(recorder));
 	sidecar->recorder = (struct sidecar_recorder){
 		.is_there = true,
-		.nr_launches = recorder->nr_launches,
-		.nr_lost_ring = recorder->nr_lost_ring,
-		.nr_lost_stack = recorder->nr_lost_stack,
-		.realtime_ns = recorder->realtime_ns,
-		.monotonic_ns = recorder->monotonic_ns,
+		.nr_launches = recorder.nr_launches,
+		.nr_lost_ring = recorder.nr_lost_ring,
+		.nr_lost_stack = recorder.nr_lost_stack,
+		.realtime_ns = recorder.realtime_ns,
+		.monotonic_ns = recorder.monotonic_ns,
+		.nr_lost_log = recorder.nr_lost_log,
+		.nr_unreadable = recorder.nr_unreadable,
+		.nr_missing = recorder.nr_missing,
+		.nr_records = recorder.nr_records,
+		.nr_records_cut = recorder.nr_records_cut,
+		.has_others = recorder.has_others,
+		.nr_over_limit = recorder.nr_over_limit,
+		.stopped_after_ns = recorder.stopped_after_ns,
+		.nr_bytes_cut = recorder.nr_bytes_cut,
+		.nr_records_over_limit = recorder.nr_records_over_limit,
+		.kept_from_ns = recorder.kept_from_ns,
+		.nr_cut_launches = recorder.nr_cut_launches,
+		.nr_cut_records = recorder.nr_cut_records,
 	};
 	return 0;
 }
@@ -339,18 +475,26 @@ static const struct record_type log_types[] = {
 	[GPU_LOG_API_CALL] = {sizeof(struct gpu_log_api_call), take_api_call},
 	[GPU_LOG_DEVICE] = {sizeof(struct gpu_log_device), take_device},
 	[GPU_LOG_SHAPE] = {sizeof(struct gpu_log_shape), take_shape},
-	[GPU_LOG_KERNEL] = {sizeof(struct gpu_log_kernel), take_kernel},
+	[GPU_LOG_KERNEL] = {sizeof(struct gpu_log_kernel), take_activity},
 	[GPU_LOG_LOSS] = {sizeof(struct gpu_log_loss), take_loss},
 	[GPU_LOG_MESSAGE] = {sizeof(struct gpu_log_message), take_message},
 	[GPU_LOG_JIT] = {sizeof(struct gpu_log_jit), take_jit},
 	[GPU_LOG_PYTHON_CODE] = {sizeof(struct gpu_log_python_code), take_python_code},
-	[GPU_LOG_END] = {sizeof(struct gpu_log_end), take_end},
+	[GPU_LOG_END] = {GPU_LOG_END_MIN_BYTES, take_end},
+	[GPU_LOG_EVENTS] = {sizeof(struct gpu_log_events), take_events},
+	[GPU_LOG_OPERATION] = {sizeof(struct gpu_log_operation), take_operation},
+	[GPU_LOG_ACTIVITY] = {sizeof(struct gpu_log_activity), take_activity},
+	[GPU_LOG_MEMORY] = {sizeof(struct gpu_log_memory), take_activity},
 	[GPU_LOG_GRAPH_NODE] = {sizeof(struct gpu_log_graph_node), take_graph_node},
+	[GPU_LOG_NVTX] = {sizeof(struct gpu_log_nvtx), take_nvtx},
+	[GPU_LOG_RANK] = {sizeof(struct gpu_log_rank), take_rank},
+	[GPU_LOG_NAMESPACE] = {sizeof(struct gpu_log_namespace), take_namespace},
+	[GPU_LOG_ORIGIN] = {sizeof(struct gpu_log_origin), take_origin},
 };
 
 /* The recorder's own block says nothing of any process. */
 static const struct record_type recorder_types[] = {
-	[GPU_LOG_RECORDER] = {sizeof(struct gpu_log_recorder), take_recorder},
+	[GPU_LOG_RECORDER] = {GPU_LOG_RECORDER_MIN_BYTES, take_recorder},
 };
 
 /* @from: NULL for the recorder's block */
@@ -369,20 +513,47 @@ static int take_record(struct sidecar *sidecar, struct log_reader *from,
 	return types[record->type].take(sidecar, from, record);
 }
 
+/* Where in the file, in the units of sidecar/activities.h */
+static uint64_t place_of(const struct sidecar *sidecar, const void *record)
+{
+	return (uint64_t)((const unsigned char *)record - sidecar->file->data) / 8;
+}
+
+static int add_block(struct sidecar *sidecar, const struct sidecar_block *new)
+{
+	struct sidecar_block *place;
+
+	if (new->first == new->end)
+		return 0;
+	place = TABLE_APPEND(sidecar->blocks, sidecar->nr_blocks);
+	if (!place)
+		return -ENOMEM;
+	*place = *new;
+	return 0;
+}
+
 int log_reader__take_block(struct log_reader *log, struct sidecar *sidecar,
 			   const struct gpu_log_block *block)
 {
 	struct gpu_log_cursor cursor =
 		gpu_log_cursor__new(block + 1, block->payload_bytes);
+	struct sidecar_block activities = {.log = log ? log->log : 0};
 	const struct gpu_log_record *record;
+	size_t nr_before = sidecar->nr_activities;
 	int err;
 
 	while ((err = gpu_log_cursor__next(&cursor, &record)) > 0) {
 		err = take_record(sidecar, log, record);
 		if (err)
 			break;
+		if (sidecar->nr_activities == nr_before)
+			continue;
+		nr_before = sidecar->nr_activities;
+		if (!activities.end)
+			activities.first = place_of(sidecar, record);
+		activities.end = place_of(sidecar, cursor.at);
 	}
-	return err;
+	return add_block(sidecar, &activities) ? -ENOMEM : err;
 }
 
 void log_reader__delete(struct log_reader *log)
@@ -390,6 +561,5 @@ void log_reader__delete(struct log_reader *log)
 	if (!log)
 		return;
 	free(log->strings);
-	free(log->shapes);
 	free(log);
 }

@@ -9,17 +9,20 @@
 #include "gpu_log.h"
 #include "sidecar/sidecar.h"
 
+struct log_string {
+	uint32_t id; /* first: key */
+	const char *text; /* in the file */
+};
+
 /* What must be known of a log to read on in it. */
 struct log_reader {
 	uint64_t log_id; /* first: key */
 	uint32_t log; /* index in sidecar.logs */
 	bool has_process; /* had its GPU_LOG_PROCESS */
 	bool is_broken;
-	const char **strings; /* by id - 1 */
+	struct log_string *strings; /* by id */
 	uint32_t nr_strings;
-	uint32_t *shapes; /* indexes in sidecar.shapes by id - 1 */
-	uint32_t nr_shapes;
-	uint32_t nr_pythons; /* the newest id of a code */
+	uint32_t newest_python; /* the newest id of a code */
 };
 
 void log_reader__delete(struct log_reader *log); /* NULL is fine */

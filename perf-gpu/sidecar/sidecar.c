@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Turns the records of all logs into tables.
+ * Turns the records of all logs into tables, but for activities, which stay where they are.
  *
  *   file ── blocks, of any log in any order ── records
  *                                                │ ids of the log
@@ -49,6 +49,7 @@ static int reader__add_log(struct reader *reader, uint64_t log_id)
 	struct sidecar *sidecar = reader->sidecar;
 	struct log_reader *log = calloc(1, sizeof(*log));
 	struct sidecar_log *place;
+	struct sidecar_ids *ids;
 
 	if (!log)
 		return -ENOMEM;
@@ -58,10 +59,19 @@ static int reader__add_log(struct reader *reader, uint64_t log_id)
 		free(log);
 		return -ENOMEM;
 	}
+	ids = table__grow(sidecar->ids, sidecar->nr_logs, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	sidecar->ids = ids;
+	ids[sidecar->nr_logs] = (struct sidecar_ids){0};
 	place = TABLE_APPEND(sidecar->logs, sidecar->nr_logs);
 	if (!place)
 		return -ENOMEM;
-	*place = (struct sidecar_log){.log_id = log_id};
+	*place = (struct sidecar_log){
+		.log_id = log_id,
+		.events = GPU_LOG_EVENT_BIT(GPU_LOG_EVENT_KERNEL),
+		.kinds = GPU_LOG_KIND_BIT(GPU_LOG_KIND_KERNEL),
+	};
 	reader->last = log;
 	return 0;
 }
@@ -204,12 +214,18 @@ static int compare_pythons(const void *a, const void *b)
 
 int sidecar__open(const char *path, struct sidecar **ret)
 {
+	return sidecar__open_fd(-1, path, ret);
+}
+
+int sidecar__open_fd(int fd, const char *path, struct sidecar **ret)
+{
 	struct sidecar *sidecar = calloc(1, sizeof(*sidecar));
 	struct reader reader = {.path = path, .sidecar = sidecar};
 	int err = -ENOMEM;
 
 	if (sidecar) {
-		err = sidecar_file__open(path, &sidecar->file);
+		err = fd < 0 ? sidecar_file__open(path, &sidecar->file)
+			     : sidecar_file__open_fd(fd, path, &sidecar->file);
 		if (err)
 			goto out;
 		err = reader__run(&reader);
@@ -236,9 +252,15 @@ void sidecar__close(struct sidecar *sidecar)
 {
 	if (!sidecar)
 		return;
+	for (size_t i = 0; sidecar->ids && i < sidecar->nr_logs; i++) {
+		free(sidecar->ids[i].shapes);
+		free(sidecar->ids[i].operations);
+	}
+	free(sidecar->ids);
+	free(sidecar->blocks);
 	free(sidecar->logs);
 	free(sidecar->shapes);
-	free(sidecar->kernels);
+	free(sidecar->activities);
 	free(sidecar->devices);
 	free(sidecar->apis);
 	for (size_t i = 0; i < sidecar->nr_pythons; i++)
@@ -246,10 +268,17 @@ void sidecar__close(struct sidecar *sidecar)
 	free(sidecar->pythons);
 	free(sidecar->api_calls);
 	free(sidecar->messages);
+	free(sidecar->nvtx);
 	free(sidecar->graph_nodes);
 	free(sidecar->jits);
 	sidecar_file__close(sidecar->file);
 	free(sidecar);
+}
+
+const void *sidecar__file(const struct sidecar *sidecar, size_t *ret_bytes)
+{
+	*ret_bytes = sidecar->file->bytes;
+	return sidecar->file->data;
 }
 
 const char *sidecar__api_name(const struct sidecar *sidecar, uint32_t log, uint32_t api)

@@ -21,26 +21,18 @@
  */
 #include "sink/elf_image.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include "util/arch.h"
 #include "util/visible.h"
 
 #define NOTE_OFFSET 0x200
-
-#if defined(__x86_64__)
-#define HOST_MACHINE EM_X86_64
-static const uint8_t nop[] = {0x90};
-#elif defined(__aarch64__)
-#define HOST_MACHINE EM_AARCH64
-static const uint8_t nop[] = {0x1f, 0x20, 0x03, 0xd5};
-#else
-#error "which e_machine, and which nop?"
-#endif
 
 /* The sections, in the order of the file. */
 enum section {
@@ -61,7 +53,6 @@ struct section_content {
 	void *data;
 	size_t bytes;
 	uint64_t align;
-	Elf_Type elf_type;
 };
 
 struct build_id_note {
@@ -91,9 +82,8 @@ static void hash_strings(const char *strings, size_t bytes,
 
 static void copy_visible(char *to, const char *from)
 {
-	for (; *from; from++)
-		*to++ = visible_char(*from);
-	*to = '\0';
+	memcpy(to, from, strlen(from) + 1);
+	visible__clean(to);
 }
 
 /* Fill in .strtab and .symtab. */
@@ -132,52 +122,65 @@ static int make_symbols(const char *const *names, size_t nr_names,
 	return 0;
 }
 
-static int make_text(struct section_content *text)
+static int make_text(const struct arch *arch, struct section_content *text)
 {
 	uint8_t *data = malloc(text->bytes + 1);
 
 	if (!data)
 		return -ENOMEM;
-	for (size_t i = 0; i < text->bytes; i += sizeof(nop))
-		memcpy(data + i, nop, sizeof(nop));
+	for (size_t i = 0; i < text->bytes; i += arch->nop_bytes)
+		memcpy(data + i, arch->nop, arch->nop_bytes);
 	text->data = data;
 	return 0;
 }
 
-static int add_section(Elf *elf, const struct section_content *content, uint64_t offset,
-		       Elf64_Word name)
-{
-	Elf_Scn *section = elf_newscn(elf);
-	Elf64_Shdr *header = section ? elf64_getshdr(section) : NULL;
-	Elf_Data *data = section ? elf_newdata(section) : NULL;
-	bool is_symtab = content->type == SHT_SYMTAB;
+/* --- writing ----------------------------------------------------------------------------- */
 
-	if (!header || !data)
-		return -EIO;
-	*header = (Elf64_Shdr){
-		.sh_name = name,
-		.sh_type = content->type,
-		.sh_flags = content->flags,
-		.sh_addr = content->flags & SHF_ALLOC ? offset : 0,
-		.sh_offset = offset,
-		.sh_size = content->bytes,
-		.sh_addralign = content->align,
-		.sh_link = is_symtab ? SECTION_STRTAB : 0,
-		.sh_info = is_symtab ? 1 : 0, /* the first that is global */
-		.sh_entsize = is_symtab ? sizeof(Elf64_Sym) : 0,
-	};
-	data->d_buf = content->data;
-	data->d_size = content->bytes;
-	data->d_align = content->align;
-	data->d_type = content->elf_type;
-	return 0;
+/*
+ * By hand: libelf 0.188 crashes where it has no memory for a section, and there is nothing
+ * here that it would know better.
+ */
+struct image_file {
+	int fd, err;
+	uint64_t nr_bytes;
+};
+
+static void put(struct image_file *file, const void *data, size_t bytes)
+{
+	const char *from = data;
+
+	while (bytes && !file->err) {
+		ssize_t n = write(file->fd, from, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			file->err = n < 0 ? -errno : -EIO;
+			return;
+		}
+		from += n;
+		bytes -= (size_t)n;
+		file->nr_bytes += (uint64_t)n;
+	}
 }
 
-static int add_program_headers(Elf *elf, const struct section_content *contents)
+static void pad(struct image_file *file, uint64_t offset)
+{
+	static const char zeros[256];
+
+	while (file->nr_bytes < offset && !file->err) {
+		uint64_t nr = offset - file->nr_bytes;
+
+		put(file, zeros, nr < sizeof(zeros) ? nr : sizeof(zeros));
+	}
+}
+
+static void put_headers(struct image_file *file, const struct arch *arch,
+			const struct section_content *contents, uint64_t sections)
 {
 	const uint64_t note_bytes = contents[SECTION_NOTE].bytes;
 	const uint64_t text_bytes = contents[SECTION_TEXT].bytes;
-	const Elf64_Phdr headers[] = {
+	Elf64_Phdr headers[] = {
 		{
 			.p_type = PT_LOAD,
 			.p_flags = PF_R,
@@ -200,66 +203,76 @@ static int add_program_headers(Elf *elf, const struct section_content *contents)
 		},
 	};
 	const size_t nr_headers = sizeof(headers) / sizeof(*headers);
-	Elf64_Phdr *to = elf64_newphdr(elf, nr_headers);
+	const Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = arch->elf_machine,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_shoff = sections,
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(*headers),
+		.e_phnum = (Elf64_Half)nr_headers,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = NR_SECTIONS,
+		.e_shstrndx = SECTION_SHSTRTAB,
+	};
 
-	if (!to)
-		return -EIO;
 	for (size_t i = 0; i < nr_headers; i++) {
-		to[i] = headers[i];
-		to[i].p_vaddr = to[i].p_paddr = headers[i].p_offset;
-		to[i].p_memsz = headers[i].p_filesz;
+		headers[i].p_vaddr = headers[i].p_paddr = headers[i].p_offset;
+		headers[i].p_memsz = headers[i].p_filesz;
 	}
-	return 0;
+	put(file, &header, sizeof(header));
+	put(file, headers, sizeof(headers));
 }
 
-/* Contents are laid out here, since readers want the text at its place. */
-static int write_elf(int fd, struct section_content *contents)
+static Elf64_Shdr section_header(const struct section_content *content, Elf64_Word name)
 {
-	uint64_t offset = 0;
+	bool is_symtab = content->type == SHT_SYMTAB;
+
+	return (Elf64_Shdr){
+		.sh_name = name,
+		.sh_type = content->type,
+		.sh_flags = content->flags,
+		.sh_addr = content->flags & SHF_ALLOC ? content->offset : 0,
+		.sh_offset = content->offset,
+		.sh_size = content->bytes,
+		.sh_addralign = content->align,
+		.sh_link = is_symtab ? SECTION_STRTAB : 0,
+		.sh_info = is_symtab ? 1 : 0, /* the first that is global */
+		.sh_entsize = is_symtab ? sizeof(Elf64_Sym) : 0,
+	};
+}
+
+static int write_elf(int fd, const struct arch *arch, struct section_content *contents)
+{
+	struct image_file file = {.fd = fd};
+	Elf64_Shdr headers[NR_SECTIONS] = {0};
 	Elf64_Word name = 1; /* in .shstrtab */
-	Elf64_Ehdr *header;
-	int err = -EIO;
-	Elf *elf;
+	uint64_t offset = 0;
 
-	errno = 0; /* libelf has errors of its own, too */
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -EIO;
-	elf = elf_begin(fd, ELF_C_WRITE, NULL);
-	if (!elf)
-		return -EIO;
-	header = elf64_newehdr(elf);
-	if (!header || !elf_flagelf(elf, ELF_C_SET, ELF_F_LAYOUT))
-		goto out;
-	if (add_program_headers(elf, contents))
-		goto out;
 	for (int i = SECTION_NULL + 1; i < NR_SECTIONS; i++) {
-		const struct section_content *content = &contents[i];
+		struct section_content *content = &contents[i];
 
-		if (content->offset)
-			offset = content->offset;
-		if (add_section(elf, content, offset, name))
-			goto out;
-		offset = (offset + content->bytes + 7) & ~7ull;
+		if (!content->offset)
+			content->offset = offset;
+		offset = (content->offset + content->bytes + 7) & ~7ull;
+		headers[i] = section_header(content, name);
 		name += (Elf64_Word)strlen(content->name) + 1;
 	}
-	header->e_ident[EI_DATA] = ELFDATA2LSB;
-	header->e_type = ET_DYN;
-	header->e_machine = HOST_MACHINE;
-	header->e_version = EV_CURRENT;
-	header->e_phoff = sizeof(*header);
-	header->e_shoff = offset;
-	header->e_shstrndx = SECTION_SHSTRTAB;
-	if (elf_update(elf, ELF_C_WRITE) >= 0)
-		err = 0;
-out:
-	if (err && errno)
-		err = -errno;
-	elf_end(elf);
-	return err;
+	put_headers(&file, arch, contents, offset);
+	for (int i = SECTION_NULL + 1; i < NR_SECTIONS; i++) {
+		pad(&file, contents[i].offset);
+		put(&file, contents[i].data, contents[i].bytes);
+	}
+	pad(&file, offset);
+	put(&file, headers, sizeof(headers));
+	return file.err;
 }
 
-int elf_image__write(int fd, const char *const *names, size_t nr_names,
-		     uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
+int elf_image__write(int fd, const struct arch *arch, const char *const *names,
+		     size_t nr_names, uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
 {
 	static char section_names[] = "\0.note.gnu.build-id\0.text\0.symtab\0.strtab\0"
 				      ".shstrtab";
@@ -276,18 +289,14 @@ int elf_image__write(int fd, const char *const *names, size_t nr_names,
 				  .offset = NOTE_OFFSET,
 				  .data = &note,
 				  .bytes = sizeof(note),
-				  .align = 4,
-				  .elf_type = ELF_T_NHDR},
+				  .align = 4},
 		[SECTION_TEXT] = {.name = ".text",
 				  .type = SHT_PROGBITS,
 				  .flags = SHF_ALLOC | SHF_EXECINSTR,
 				  .offset = ELF_IMAGE_TEXT_OFFSET,
 				  .bytes = nr_names * ELF_IMAGE_SYMBOL_BYTES,
 				  .align = 16},
-		[SECTION_SYMTAB] = {.name = ".symtab",
-				    .type = SHT_SYMTAB,
-				    .align = 8,
-				    .elf_type = ELF_T_SYM},
+		[SECTION_SYMTAB] = {.name = ".symtab", .type = SHT_SYMTAB, .align = 8},
 		[SECTION_STRTAB] = {.name = ".strtab", .type = SHT_STRTAB, .align = 1},
 		[SECTION_SHSTRTAB] = {.name = ".shstrtab",
 				      .type = SHT_STRTAB,
@@ -300,10 +309,10 @@ int elf_image__write(int fd, const char *const *names, size_t nr_names,
 
 	err = make_symbols(names, nr_names, strtab, &contents[SECTION_SYMTAB]);
 	if (!err)
-		err = make_text(&contents[SECTION_TEXT]);
+		err = make_text(arch, &contents[SECTION_TEXT]);
 	if (!err) {
 		hash_strings(strtab->data, strtab->bytes, note.id);
-		err = write_elf(fd, contents);
+		err = write_elf(fd, arch, contents);
 	}
 	if (!err)
 		memcpy(ret_build_id, note.id, sizeof(note.id));

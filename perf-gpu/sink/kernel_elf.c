@@ -8,7 +8,6 @@
 #include "sink/kernel_elf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libiberty/hashtab.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -19,7 +18,10 @@
 #include <unistd.h>
 
 #include "sink/elf_image.h"
+#include "util/failure.h"
 #include "util/log.h"
+#include "util/owner.h"
+#include "util/temporary.h"
 
 #define FILE_NAME "[GPU_Kernel]"
 #define MAX_NAMES (KERNEL_ELF_MAP_BYTES / ELF_IMAGE_SYMBOL_BYTES)
@@ -33,7 +35,9 @@ struct kernel_elf {
 	char *directory; /* absolute */
 	char *path, *temp_path;
 	int fd; /* of the temporary file; -1: none */
-	bool has_made_directory, is_committed;
+	char *made_directory; /* by us, as it was named; NULL: it was there */
+	bool is_made, is_committed;
+	bool has_old; /* the file that was there has temp_path's name */
 	htab_t by_text; /* of struct elf_name */
 	struct elf_name **names;
 	size_t nr_names, nr_allocated;
@@ -104,22 +108,26 @@ int kernel_elf__address(struct kernel_elf *elf, const char *name, uint64_t *ret)
 
 static int kernel_elf__make_directory(struct kernel_elf *elf, const char *directory)
 {
-	int err;
+	int err = temporary__make_folder(directory);
 
-	if (!mkdir(directory, 0755))
-		elf->has_made_directory = true;
-	else if (errno != EEXIST)
-		goto fail;
-	elf->directory = realpath(directory, NULL);
-	if (elf->directory)
-		return 0;
-fail:
-	err = -errno;
+	if (!err) {
+		elf->made_directory = strdup(directory);
+		if (!elf->made_directory) {
+			temporary__remove_folder(directory);
+			err = -ENOMEM;
+		}
+	} else if (err == -EEXIST) {
+		err = owner__is_trap(directory) ? -ELOOP : 0;
+	}
+	if (!err) {
+		elf->directory = realpath(directory, NULL);
+		if (elf->directory)
+			return 0;
+		err = -errno;
+	}
 	pr_err("cannot make the folder %s for the kernels' names: %s, choose another "
 	       "place with -o",
 	       directory, strerror(-err));
-	if (elf->has_made_directory)
-		rmdir(directory);
 	return err;
 }
 
@@ -133,15 +141,16 @@ static int kernel_elf__make_file(struct kernel_elf *elf)
 		pr_err("cannot write %s: it is a folder, remove it", elf->path);
 		return -EISDIR;
 	}
-	elf->fd = mkostemp(elf->temp_path, O_CLOEXEC);
+	elf->fd = temporary__make(elf->temp_path);
 	if (elf->fd < 0) {
-		err = -errno;
+		err = elf->fd;
 		pr_err("cannot create a file in %s: %s, make that a folder to write to "
 		       "or "
 		       "choose another place with -o",
 		       elf->directory, strerror(-err));
 		return err;
 	}
+	elf->is_made = true;
 	return 0;
 }
 
@@ -185,13 +194,12 @@ void kernel_elf__delete(struct kernel_elf *elf)
 {
 	if (!elf)
 		return;
-	if (elf->fd >= 0) {
+	if (elf->fd >= 0)
 		close(elf->fd);
-		if (!elf->is_committed)
-			unlink(elf->temp_path);
-	}
-	if (elf->has_made_directory && !elf->is_committed && elf->directory)
-		rmdir(elf->directory);
+	if (elf->is_made && (!elf->is_committed || elf->has_old))
+		temporary__remove(elf->temp_path);
+	if (elf->made_directory && !elf->is_committed)
+		temporary__remove_folder(elf->made_directory);
 	if (elf->by_text)
 		htab_delete(elf->by_text);
 	for (size_t i = 0; i < elf->nr_names; i++)
@@ -199,6 +207,7 @@ void kernel_elf__delete(struct kernel_elf *elf)
 	free(elf->names);
 	free(elf->temp_path);
 	free(elf->path);
+	free(elf->made_directory);
 	free(elf->directory);
 	free(elf);
 }
@@ -208,7 +217,7 @@ const char *kernel_elf__path(const struct kernel_elf *elf)
 	return elf->path;
 }
 
-int kernel_elf__write(struct kernel_elf *elf,
+int kernel_elf__write(struct kernel_elf *elf, const struct arch *arch,
 		      uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
 {
 	const char **names = calloc(elf->nr_names + 1, sizeof(*names));
@@ -217,23 +226,38 @@ int kernel_elf__write(struct kernel_elf *elf,
 	if (names) {
 		for (size_t i = 0; i < elf->nr_names; i++)
 			names[i] = elf->names[i]->text;
-		err = elf_image__write(elf->fd, names, elf->nr_names, ret_build_id);
+		err = elf_image__write(elf->fd, arch, names, elf->nr_names, ret_build_id);
 	}
+	/* As of any file: what is written late fails here. */
+	if (close(elf->fd) && !err)
+		err = -errno;
+	elf->fd = -1;
 	if (err)
-		pr_err("cannot write %s: %s", elf->path, strerror(-err));
+		pr_err("cannot write %s: %s%s", elf->path, strerror(-err),
+		       failure__room(err));
 	free(names);
 	return err;
 }
 
 int kernel_elf__commit(struct kernel_elf *elf)
 {
-	int err;
+	int err = temporary__replace(elf->temp_path, elf->path, &elf->has_old);
 
-	if (rename(elf->temp_path, elf->path)) {
-		err = -errno;
-		pr_err("cannot write %s: %s", elf->path, strerror(-err));
+	if (err) {
+		pr_err("cannot write %s: %s%s", elf->path, strerror(-err),
+		       failure__room(err));
 		return err;
 	}
 	elf->is_committed = true;
+	if (elf->made_directory)
+		temporary__keep_folder(elf->made_directory);
 	return 0;
+}
+
+void kernel_elf__take_back(struct kernel_elf *elf)
+{
+	if (!elf->is_committed)
+		return;
+	temporary__take_back(elf->temp_path, elf->path, elf->has_old);
+	elf->is_committed = elf->has_old = false;
 }

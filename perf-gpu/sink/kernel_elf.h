@@ -49,15 +49,18 @@ int kernel_elf__address(struct kernel_elf *elf, const char *name, uint64_t *ret)
 
 /**
  * kernel_elf__write - write the file, under a temporary name
+ * @arch: of the recording: readers take all files of a process for one machine's
  * @ret_build_id: depends on the names and their order alone
  *
  * Return: 0 or a negative errno, printed.
  */
-int kernel_elf__write(struct kernel_elf *elf,
+int kernel_elf__write(struct kernel_elf *elf, const struct arch *arch,
 		      uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES]);
 
 /* Give the file its name, after kernel_elf__write(). 0 or -errno, printed. */
 int kernel_elf__commit(struct kernel_elf *elf);
+/* Undo that: what had the name has it again. */
+void kernel_elf__take_back(struct kernel_elf *elf);
 
 /* Release; without commit, remove what was made. NULL is fine. */
 void kernel_elf__delete(struct kernel_elf *elf);

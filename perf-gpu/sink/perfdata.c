@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a perf.data that perf and others show GPU kernels of, with nothing that is
- * new to them:
+ * Writes a perf.data that perf and others show GPU work of, with nothing that is new
+ * to them:
  *
  *   gpu-kernel samples   ip = the kernel, period = ns on the GPU
  *     callchain          PERF_CONTEXT_USER, kernel, API function, f, main, ...
  *                                           └ in PATH.dso/[GPU_Kernel]
+ *   gpu-memcpy, ...      likewise, an event of perf's for each of ours
  *   MMAP2 of that file   in every process, before its first sample
  *   side-band, features  as in the input
  *
  * ip must be the first entry of the chain (by experiment, with perf and hotspot).
- * Why the event looks as it does: sink/perfdata_events.c.
+ * Why the events look as they do: sink/perfdata_events.c.
  *
  * Invariants:
  *   - Records are written in time order, as they are fed, with a FINISHED_ROUND in
- *     between: perf needn't sort, or keep, the whole file.
- *   - Every record ends with a sample_id in the layout of our own event.
+ *     between: perf needn't sort, or keep, the whole file. Of sums (--aggregate) there
+ *     are so few that it can: they come last, without one.
+ *   - Every record ends with a sample_id in the layout of our own events.
  *
  * One thread.
  */
@@ -29,19 +31,26 @@
 
 #include "perfdata/feature.h"
 #include "perfdata/format.h"
+#include "perfdata/mmap2.h"
 #include "perfdata/sample.h"
 #include "perfdata/writer.h"
+#include "sink/aggregate.h"
 #include "sink/kernel_elf.h"
+#include "sink/perfdata_chains.h"
 #include "sink/perfdata_events.h"
 #include "sink/perfdata_features.h"
 #include "sink/sink.h"
 #include "sink/user_stack.h"
+#include "util/arch.h"
 #include "util/log.h"
+#include "util/temporary.h"
 
 /* perf sorts so much at a time: 1 MB or so of memory */
 #define RECORDS_PER_ROUND 4096
 
 #define MAX_RECORD_BYTES 65528
+/* A sample's, beside its callchain and a copied stack */
+#define MAX_OTHER_WORDS 16
 
 /* A process in which the kernels' file is mapped. */
 struct mapped_process {
@@ -53,16 +62,20 @@ struct perfdata_sink {
 	struct sink sink; /* first: what ops get is this */
 	char *path;
 	bool keep_other;
+	bool is_aggregated;
+	struct aggregate *aggregate; /* once started, if is_aggregated */
 	struct perfdata_writer *writer;
 	struct kernel_elf *elf;
 	struct sink_input input;
 	struct perfdata_events events;
 	void *processes; /* tsearch(3) tree of struct mapped_process */
+	/* The last that was found mapped, as of so many map changes; pid 0: none */
+	uint32_t mapped_pid;
+	uint64_t mapped_epoch;
 	size_t nr_in_round;
 	bool has_samples;
 	uint64_t first_ns, last_ns; /* of samples */
-	uint64_t *ips; /* callchain of the sample at hand */
-	size_t nr_ips_allocated;
+	struct perfdata_chains chains;
 	unsigned char *user_state; /* trimmed; NULL until it is needed */
 	uint64_t record[MAX_RECORD_BYTES / sizeof(uint64_t)];
 };
@@ -73,17 +86,25 @@ static int no_memory(const struct perfdata_sink *sink)
 	return -ENOMEM;
 }
 
-static int perfdata_sink__write(struct perfdata_sink *sink,
-				const struct perf_event_header *record)
+/* A record was written: perhaps a round ends there. */
+static int perfdata_sink__count(struct perfdata_sink *sink)
 {
 	static const struct perf_event_header round = {
 		.type = PERFDATA_RECORD_FINISHED_ROUND, .size = sizeof(round)};
-	int err = perfdata_writer__write(sink->writer, record);
 
-	if (err || ++sink->nr_in_round < RECORDS_PER_ROUND)
-		return err;
+	/* Sums come at the end, with earlier times: perf is to sort them all. */
+	if (sink->is_aggregated || ++sink->nr_in_round < RECORDS_PER_ROUND)
+		return 0;
 	sink->nr_in_round = 0;
 	return perfdata_writer__write(sink->writer, &round);
+}
+
+static int perfdata_sink__write(struct perfdata_sink *sink,
+				const struct perf_event_header *record)
+{
+	int err = perfdata_writer__write(sink->writer, record);
+
+	return err ? err : perfdata_sink__count(sink);
 }
 
 static void perfdata_sink__note_time(struct perfdata_sink *sink, uint64_t time_ns)
@@ -145,7 +166,7 @@ static int perfdata_sink__repeat(struct perfdata_sink *sink,
 	if (perfdata_sample__parse_id(attr, record, &id))
 		return 0; /* source counts it as broken */
 	bytes = record->size - perfdata_sample__write_id(attr, &id, old_id);
-	id.id = sink->events.id;
+	id.id = sink->events.first_id;
 	if (bytes % sizeof(uint64_t) ||
 	    bytes + perfdata_sample__write_id(&sink->events.attr, &id, new_id) >
 		    MAX_RECORD_BYTES) {
@@ -155,6 +176,7 @@ static int perfdata_sink__repeat(struct perfdata_sink *sink,
 		return 0;
 	}
 	memcpy(sink->record, record, bytes);
+	perfdata_mmap2__mend((void *)sink->record);
 	return perfdata_sink__write_record(sink, bytes, &id);
 }
 
@@ -215,8 +237,8 @@ static int perfdata_sink__write_map(struct perfdata_sink *sink,
 }
 
 /* An exec drops all mappings, ours too. */
-static int perfdata_sink__map_process(struct perfdata_sink *sink,
-				      const struct perfdata_sample *sample)
+static int perfdata_sink__map_anew(struct perfdata_sink *sink,
+				   const struct perfdata_sample *sample)
 {
 	uint32_t nr_execs = machine__nr_execs(sink->input.machine, sample->pid);
 	struct mapped_process key = {.pid = sample->pid}, *process, **found;
@@ -239,39 +261,19 @@ static int perfdata_sink__map_process(struct perfdata_sink *sink,
 	return perfdata_sink__write_map(sink, sample);
 }
 
-/* Fill in ip and callchain. */
-static int perfdata_sink__set_frames(struct perfdata_sink *sink,
-				     const struct gpu_sample *from,
-				     struct perfdata_sample *sample)
+/* All of it is looked at again where something has been mapped or executed since. */
+static int perfdata_sink__map_process(struct perfdata_sink *sink,
+				      const struct perfdata_sample *sample)
 {
-	size_t nr = 0;
-	uint64_t *ips;
+	uint64_t epoch = machine__nr_map_changes(sink->input.machine);
 	int err;
 
-	if (from->nr_frames >= sink->nr_ips_allocated) {
-		ips = reallocarray(sink->ips, from->nr_frames + 1, sizeof(*ips));
-		if (!ips)
-			return no_memory(sink);
-		sink->ips = ips;
-		sink->nr_ips_allocated = from->nr_frames + 1;
-	}
-	sink->ips[nr++] = PERF_CONTEXT_USER;
-	for (size_t i = 0; i < from->nr_frames; i++) {
-		const struct gpu_frame *frame = &from->frames[i];
-
-		if (frame->name) {
-			err = kernel_elf__address(sink->elf, frame->name,
-						  &sink->ips[nr++]);
-			if (err)
-				return err;
-		} else if (!sample->user_state) {
-			sink->ips[nr++] = frame->ip;
-		} /* else readers walk the copied stack, and would show it twice */
-	}
-	sample->ips = sink->ips;
-	sample->nr_ips = nr;
-	sample->ip = nr > 1 ? sink->ips[1] : 0;
-	return 0;
+	if (sample->pid && sample->pid == sink->mapped_pid && epoch == sink->mapped_epoch)
+		return 0;
+	err = perfdata_sink__map_anew(sink, sample);
+	sink->mapped_pid = err ? 0 : sample->pid;
+	sink->mapped_epoch = epoch;
+	return err;
 }
 
 /* The kernel fills a record up to its limit with the stack, and ours is longer. */
@@ -298,30 +300,38 @@ static int perfdata_sink__trim_stack(struct perfdata_sink *sink,
 static int perfdata_sink__write_sample(struct perfdata_sink *sink,
 				       struct perfdata_sample *sample)
 {
-	int ret = perfdata_sample__write(&sink->events.attr, sample, sink->record,
-					 sizeof(sink->record));
+	size_t room_bytes = (sample->nr_ips + MAX_OTHER_WORDS) * sizeof(*sample->ips);
+	void *room;
+	int ret;
 
+	if (sample->user_state || room_bytes > MAX_RECORD_BYTES)
+		room_bytes = MAX_RECORD_BYTES;
+	ret = perfdata_writer__reserve(sink->writer, room_bytes, &room);
+	if (ret)
+		return ret;
+	ret = perfdata_sample__write(&sink->events.attr, sample, room, room_bytes);
 	if (ret == -ENOSPC && sample->user_state) {
 		ret = perfdata_sink__trim_stack(sink, sample);
 		if (!ret)
-			ret = perfdata_sample__write(&sink->events.attr, sample,
-						     sink->record, sizeof(sink->record));
+			ret = perfdata_sample__write(&sink->events.attr, sample, room,
+						     room_bytes);
 	}
 	if (ret < 0) {
 		pr_err("cannot write a sample of %llu frames to %s: %s",
 		       (unsigned long long)sample->nr_ips, sink->path, strerror(-ret));
 		return ret;
 	}
-	return perfdata_sink__write(sink, (const struct perf_event_header *)sink->record);
+	perfdata_writer__append(sink->writer);
+	return perfdata_sink__count(sink);
 }
 
-static int perfdata_sink__sample(struct sink *base, const struct gpu_sample *from)
+static int perfdata_sink__put_sample(struct perfdata_sink *sink,
+				     const struct gpu_sample *from, uint64_t weight)
 {
-	struct perfdata_sink *sink = (struct perfdata_sink *)base;
 	bool has_state = sink->events.attr.sample_type & PERF_SAMPLE_STACK_USER;
 	struct perfdata_sample sample = {
 		.misc = PERF_RECORD_MISC_USER,
-		.id = sink->events.id,
+		.id = sink->events.ids[from->event],
 		.pid = from->pid,
 		.tid = from->tid,
 		.time_ns = from->time_ns,
@@ -329,16 +339,48 @@ static int perfdata_sink__sample(struct sink *base, const struct gpu_sample *fro
 		.period = from->period,
 		.user_state = has_state ? from->user_state : NULL,
 		.user_state_bytes = has_state ? from->user_state_bytes : 0,
+		.weight = weight,
 	};
-	int err;
+	int err = perfdata_chains__set(&sink->chains, sink->elf, from, &sample);
 
-	err = perfdata_sink__map_process(sink, &sample);
-	if (!err)
-		err = perfdata_sink__set_frames(sink, from, &sample);
 	if (err)
 		return err;
 	perfdata_sink__note_time(sink, sample.time_ns);
 	return perfdata_sink__write_sample(sink, &sample);
+}
+
+static int perfdata_sink__sample(struct sink *base, const struct gpu_sample *from)
+{
+	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+	const struct perfdata_sample sample = {
+		.id = sink->events.ids[from->event],
+		.pid = from->pid,
+		.tid = from->tid,
+		.time_ns = from->time_ns,
+		.cpu = from->cpu,
+	};
+	int err = perfdata_sink__map_process(sink, &sample);
+
+	if (err)
+		return err;
+	if (!sink->is_aggregated)
+		return perfdata_sink__put_sample(sink, from, 0);
+	return aggregate__add(sink->aggregate, from) ? no_memory(sink) : 0;
+}
+
+static int perfdata_sink__write_sums(struct perfdata_sink *sink)
+{
+	size_t nr = sink->aggregate ? aggregate__nr(sink->aggregate) : 0;
+	struct gpu_sample sample;
+	uint64_t nr_samples;
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		if (aggregate__get(sink->aggregate, i, &sample, &nr_samples))
+			return no_memory(sink);
+		err = perfdata_sink__put_sample(sink, &sample, nr_samples);
+	}
+	return err;
 }
 
 /* The whole */
@@ -348,30 +390,44 @@ static int perfdata_sink__start(struct sink *base, const struct sink_input *inpu
 	struct perfdata_sink *sink = (struct perfdata_sink *)base;
 
 	sink->input = *input;
-	return perfdata_events__add(sink->writer, input, sink->keep_other, sink->path,
-				    &sink->events);
+	if (sink->is_aggregated && aggregate__new(input, &sink->aggregate))
+		return no_memory(sink);
+	return perfdata_events__add(sink->writer, input, sink->is_aggregated,
+				    sink->keep_other, sink->path, &sink->events);
 }
 
-/* The names' file gets its name last: until then an older perf.data has its own. */
+/* Both files get their names, or none: an older perf.data has its own names file. */
 static int perfdata_sink__commit(struct perfdata_sink *sink)
 {
-	int err = perfdata_writer__commit(sink->writer);
+	sigset_t mask;
+	int err;
 
+	err = perfdata_writer__complete(sink->writer);
 	if (err)
 		return err;
+	temporary__hold(&mask);
 	err = kernel_elf__commit(sink->elf);
-	if (err)
-		unlink(sink->path); /* without names it would look whole */
+	if (!err) {
+		err = perfdata_writer__commit(sink->writer);
+		if (err)
+			kernel_elf__take_back(sink->elf);
+	}
+	temporary__release(&mask);
 	return err;
 }
 
 static int perfdata_sink__finish(struct sink *base)
 {
 	struct perfdata_sink *sink = (struct perfdata_sink *)base;
+	const struct arch *arch = arch__find(
+		perfdata_reader__feature_string(sink->input.reader, HEADER_ARCH));
 	uint8_t build_id[ELF_IMAGE_BUILD_ID_BYTES];
 	int err;
 
-	err = kernel_elf__write(sink->elf, build_id);
+	err = perfdata_sink__write_sums(sink);
+	if (err)
+		return err;
+	err = kernel_elf__write(sink->elf, arch ? arch : arch__host(), build_id);
 	if (err)
 		return err;
 	err = perfdata_features__copy(sink->writer, sink->input.reader,
@@ -395,10 +451,11 @@ static void perfdata_sink__delete(struct sink *base)
 	if (!sink)
 		return;
 	tdestroy(sink->processes, free);
+	aggregate__delete(sink->aggregate);
 	kernel_elf__delete(sink->elf);
 	perfdata_writer__close(sink->writer);
 	free(sink->user_state);
-	free(sink->ips);
+	perfdata_chains__release(&sink->chains);
 	free(sink->path);
 	free(sink);
 }
@@ -411,7 +468,8 @@ static const struct sink_ops perfdata_ops = {
 	.delete = perfdata_sink__delete,
 };
 
-int sink_perfdata__new(const char *path, bool keep_other, struct sink **ret)
+int sink_perfdata__new(const char *path, const struct perfdata_options *options,
+		       struct sink **ret)
 {
 	struct perfdata_sink *sink = calloc(1, sizeof(*sink));
 	char *directory = NULL;
@@ -425,10 +483,13 @@ int sink_perfdata__new(const char *path, bool keep_other, struct sink **ret)
 		goto out;
 	}
 	sink->sink.ops = &perfdata_ops;
-	sink->sink.wants_other_events = keep_other;
-	sink->sink.wants_used_files = !keep_other;
-	sink->keep_other = keep_other;
+	sink->sink.wants_other_events = options->keep_other;
+	sink->sink.wants_used_files = !options->keep_other;
+	sink->keep_other = options->keep_other;
+	sink->is_aggregated = options->is_aggregated;
 	err = perfdata_writer__open(path, &sink->writer);
+	if (!err)
+		perfdata_writer__write_behind(sink->writer);
 	if (!err)
 		err = kernel_elf__new(directory, &sink->elf);
 	if (err)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why our event looks as it does, each by experiment with perf 6.1 and 6.12,
+ * Why our events look as they do, each by experiment with perf 6.1 and 6.12,
  * hotspot 1.3 and stackcollapse-perf.pl: TASK_CLOCK is the one software event that
  * every tool prints stacks and periods of; without PERIOD all weigh alike; RAW, ADDR
- * and DATA_SRC change perf script's lines, which stackcollapse then counts as 1.
+ * and DATA_SRC change perf script's lines, which stackcollapse then counts as 1; WEIGHT
+ * changes nothing until it is asked for.
  */
 #include "sink/perfdata_events.h"
 
 #include <errno.h>
 
+#include "util/gpu_events.h"
 #include "util/log.h"
-
-#define EVENT_NAME "gpu-kernel"
 
 #define SAMPLE_TYPE                                                                     \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
@@ -90,15 +90,36 @@ static uint64_t free_id(const struct perfdata_reader *reader)
 	return id + 1;
 }
 
+/* All are alike but for their ids and names, by which readers tell them apart. */
+static int add_own_events(struct perfdata_writer *writer, uint32_t wanted,
+			  struct perfdata_events *events)
+{
+	uint64_t id = events->first_id;
+	int err = 0;
+
+	for (unsigned int i = 0; i < GPU_LOG_NR_EVENTS && !err; i++) {
+		if (!(wanted & GPU_LOG_EVENT_BIT(i)))
+			continue;
+		events->ids[i] = id;
+		err = perfdata_writer__add_event(writer, &events->attr, &id, 1,
+						 gpu_events[i].name);
+		id++;
+	}
+	return err;
+}
+
 int perfdata_events__add(struct perfdata_writer *writer, const struct sink_input *input,
-			 bool keep_other, const char *path, struct perfdata_events *ret)
+			 bool has_weight, bool keep_other, const char *path,
+			 struct perfdata_events *ret)
 {
 	size_t nr_events = perfdata_reader__nr_events(input->reader);
-	struct perfdata_events events = {.id = free_id(input->reader)};
+	struct perfdata_events events = {.first_id = free_id(input->reader)};
 	int err;
 
 	init_attr(&events.attr, input);
-	err = perfdata_writer__add_event(writer, &events.attr, &events.id, 1, EVENT_NAME);
+	if (has_weight)
+		events.attr.sample_type |= PERF_SAMPLE_WEIGHT;
+	err = add_own_events(writer, input->events, &events);
 	for (size_t i = 0; i < nr_events && !err && keep_other; i++) {
 		const struct perfdata_event_desc *event =
 			perfdata_reader__event(input->reader, i);

@@ -28,8 +28,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sink/frame_names.h"
 #include "sink/sink.h"
+#include "util/gpu_events.h"
 #include "util/log.h"
+#include "util/progress.h"
 #include "util/visible.h"
 
 /* Written out when it is this full; a sample is about 4 KiB. */
@@ -47,6 +50,7 @@ struct script_sink {
 	struct sink sink; /* first: what ops get is this */
 	unsigned int fields;
 	const struct machine *machine;
+	int name_columns; /* of events: perf puts them in a column, at its right */
 	void *named_frames; /* tsearch(3) tree */
 	uint64_t next_address;
 	char *text;
@@ -102,8 +106,7 @@ static void script__print_name(struct script_sink *script, const char *name)
 
 	if (!text)
 		return;
-	for (size_t i = 0; i < nr; i++)
-		text[i] = visible_char(name[i]);
+	visible__copy(text, name, nr);
 	script->nr_text += nr;
 }
 
@@ -111,6 +114,7 @@ static int script__flush(struct script_sink *script)
 {
 	size_t nr_written = 0;
 
+	progress__yield_to(STDOUT_FILENO);
 	while (nr_written < script->nr_text) {
 		ssize_t n = write(STDOUT_FILENO, script->text + nr_written,
 				  script->nr_text - nr_written);
@@ -191,23 +195,21 @@ static void script__print_named_frame(struct script_sink *script,
 static void script__print_code_frame(struct script_sink *script, uint32_t pid,
 				     uint64_t ip)
 {
-	const struct map *map = machine__find_map(script->machine, pid, ip);
-	uint64_t offset = map ? ip - map->start + map->pgoff : ip;
+	struct code_place place = code_place__of(script->machine, pid, ip);
+	const struct symbol *symbol = place.symbol;
 
-	script__print(script, "\t%16" PRIx64, offset);
+	script__print(script, "\t%16" PRIx64, place.offset);
 	if (script->fields & SCRIPT_SYM) {
-		uint64_t address = 0;
-		const struct symbol *symbol =
-			map ? dso__find_symbol(map->dso, offset, &address) : NULL;
-
 		script__print(script, " ");
 		script__print_name(script, symbol ? symbol->demangled : "[unknown]");
 		if (symbol && script->fields & SCRIPT_SYMOFF)
-			script__print(script, "+0x%" PRIx64, address - symbol->start);
+			script__print(script, "+0x%" PRIx64,
+				      place.address - symbol->start);
 	}
 	if (script->fields & SCRIPT_DSO) {
 		script__print(script, " (");
-		script__print_name(script, map ? dso__path(map->dso) : "[unknown]");
+		script__print_name(script,
+				   place.map ? dso__path(place.map->dso) : "[unknown]");
 		script__print(script, ")");
 	}
 	script__print(script, "\n");
@@ -232,6 +234,54 @@ static void script__print_comm(struct script_sink *script, uint32_t pid, uint32_
 	script__print(script, " ");
 }
 
+/* "device=0 ", or "device=- " where there is none */
+static void script__print_label(struct script_sink *script, enum script_field field,
+				const char *name, int64_t value)
+{
+	if (!(script->fields & field))
+		return;
+	if (value < 0)
+		script__print(script, "%s=- ", name);
+	else
+		script__print(script, "%s=%" PRId64 " ", name, value);
+}
+
+/* In quotes, which a name that has some keeps as apostrophes */
+static void script__print_nvtx(struct script_sink *script, const char *nvtx)
+{
+	size_t nr = nvtx ? strlen(nvtx) : 0;
+	char *text;
+
+	script__print(script, "nvtx=\"");
+	text = script__reserve(script, nr);
+	if (!text)
+		return;
+	if (nr)
+		visible__copy(text, nvtx, nr);
+	for (size_t i = 0; i < nr; i++)
+		if (text[i] == '"')
+			text[i] = '\'';
+	script->nr_text += nr;
+	script__print(script, "\" ");
+}
+
+/*
+ * Ahead of the time: tools that read perf script's text know the thread by what is at the
+ * beginning of the line, and the period and the event by what is at its end.
+ */
+static void script__print_labels(struct script_sink *script,
+				 const struct gpu_labels *labels)
+{
+	script__print_label(script, SCRIPT_RANK, "rank", labels->rank);
+	script__print_label(script, SCRIPT_DEVICE, "device", labels->device);
+	script__print_label(script, SCRIPT_CONTEXT, "context", labels->context);
+	script__print_label(script, SCRIPT_STREAM, "stream", labels->stream);
+	script__print_label(script, SCRIPT_GRAPH, "graph", labels->graph);
+	script__print_label(script, SCRIPT_BYTES, "bytes", labels->bytes);
+	if (script->fields & SCRIPT_NVTX)
+		script__print_nvtx(script, labels->nvtx);
+}
+
 static void script__print_header(struct script_sink *script,
 				 const struct gpu_sample *sample)
 {
@@ -247,6 +297,8 @@ static void script__print_header(struct script_sink *script,
 			      fields & SCRIPT_PID ? sample->pid : sample->tid);
 	if (fields & SCRIPT_CPU)
 		script__print(script, "[%03" PRIu32 "] ", sample->cpu);
+	if (fields & SCRIPT_LABEL_FIELDS)
+		script__print_labels(script, sample->labels);
 	if (fields & SCRIPT_TIME)
 		script__print(script, "%5" PRIu64 ".%06" PRIu64 ": ",
 			      sample->time_ns / 1000000000,
@@ -254,7 +306,8 @@ static void script__print_header(struct script_sink *script,
 	if (fields & SCRIPT_PERIOD)
 		script__print(script, "%10" PRIu64 " ", sample->period);
 	if (fields & SCRIPT_EVENT)
-		script__print(script, "gpu-kernel: ");
+		script__print(script, "%*s: ", script->name_columns,
+			      gpu_events[sample->event].name);
 	script__print(script, "\n");
 }
 
@@ -265,14 +318,13 @@ static int script__start(struct sink *sink, const struct sink_input *input)
 	struct script_sink *script = (struct script_sink *)sink;
 
 	script->machine = input->machine;
-	return 0;
-}
+	for (unsigned int i = 0; i < GPU_LOG_NR_EVENTS; i++) {
+		int columns = (int)strlen(gpu_events[i].name);
 
-/* What records change, the machine has taken in already. */
-static int script__record(struct sink *sink, const struct perf_event_header *record)
-{
-	(void)sink;
-	(void)record;
+		if (input->events & GPU_LOG_EVENT_BIT(i) &&
+		    columns > script->name_columns)
+			script->name_columns = columns;
+	}
 	return 0;
 }
 
@@ -293,7 +345,7 @@ static int script__sample(struct sink *sink, const struct gpu_sample *sample)
 		script__print(script, "\n");
 	}
 	if (script->is_out_of_memory) {
-		pr_err("out of memory");
+		pr_err("no memory to print samples");
 		return -ENOMEM;
 	}
 	return script->nr_text < FLUSH_BYTES ? 0 : script__flush(script);
@@ -319,7 +371,6 @@ int sink_script__new(unsigned int fields, struct sink **ret)
 {
 	static const struct sink_ops ops = {
 		.start = script__start,
-		.record = script__record,
 		.sample = script__sample,
 		.finish = script__finish,
 		.delete = script__delete,
@@ -327,7 +378,7 @@ int sink_script__new(unsigned int fields, struct sink **ret)
 	struct script_sink *script = calloc(1, sizeof(*script));
 
 	if (!script) {
-		pr_err("out of memory");
+		pr_err("no memory to print samples");
 		return -ENOMEM;
 	}
 	script->sink.ops = &ops;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The argument of script's -F, by the rules of perf's (builtin-script.c:
- * parse_output_fields): a list of fields, or changes to the default, not both.
+ * parse_output_fields): a list of fields, or changes to the default, not both. A field
+ * without a sign behind +field is added, too, which perf refuses.
  * perf's words for what GPU samples don't have are errors here.
  */
 #include <errno.h>
@@ -17,10 +18,13 @@ static const struct {
 	const char *name;
 	enum script_field field;
 } fields_by_name[] = {
-	{"comm", SCRIPT_COMM},	   {"pid", SCRIPT_PID},	  {"tid", SCRIPT_TID},
-	{"cpu", SCRIPT_CPU},	   {"time", SCRIPT_TIME}, {"period", SCRIPT_PERIOD},
-	{"event", SCRIPT_EVENT},   {"ip", SCRIPT_IP},	  {"sym", SCRIPT_SYM},
-	{"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},	  {"srcline", SCRIPT_SRCLINE},
+	{"comm", SCRIPT_COMM},	   {"pid", SCRIPT_PID},	      {"tid", SCRIPT_TID},
+	{"cpu", SCRIPT_CPU},	   {"time", SCRIPT_TIME},     {"period", SCRIPT_PERIOD},
+	{"event", SCRIPT_EVENT},   {"ip", SCRIPT_IP},	      {"sym", SCRIPT_SYM},
+	{"symoff", SCRIPT_SYMOFF}, {"dso", SCRIPT_DSO},	      {"srcline", SCRIPT_SRCLINE},
+	{"device", SCRIPT_DEVICE}, {"stream", SCRIPT_STREAM}, {"context", SCRIPT_CONTEXT},
+	{"graph", SCRIPT_GRAPH},   {"nvtx", SCRIPT_NVTX},     {"rank", SCRIPT_RANK},
+	{"bytes", SCRIPT_BYTES},
 };
 
 static int find_field(const char *name, unsigned int *ret)
@@ -32,7 +36,8 @@ static int find_field(const char *name, unsigned int *ret)
 		}
 	}
 	pr_err("-F: unknown field \"%s\": there are comm, pid, tid, cpu, time, period, "
-	       "event, ip, sym, symoff, dso and srcline",
+	       "event, ip, sym, symoff, dso, srcline, device, stream, context, graph, "
+	       "nvtx, rank and bytes",
 	       name);
 	return -EINVAL;
 }
@@ -57,21 +62,24 @@ int script_field__parse(const char *text, unsigned int *fields)
 	bool has_set = false, has_change = false;
 	char *copy = strdup(text), *cursor = copy, *token;
 	unsigned int result = *fields, field;
+	char sign = 0; /* of the last change */
 	int err = -EINVAL;
 
 	if (!copy) {
-		pr_err("out of memory");
+		pr_err("no memory for -F %s", text);
 		return -ENOMEM;
 	}
 	while ((token = strsep(&cursor, ","))) {
-		bool is_change = *token == '+' || *token == '-';
+		bool has_sign = *token == '+' || *token == '-';
 
 		if (!*token)
 			continue;
-		has_change |= is_change;
-		if (!is_change && !has_set) {
+		if (has_sign)
+			sign = *token++;
+		has_change |= has_sign;
+		if (!has_sign && sign != '+') {
+			result = has_set ? result : 0;
 			has_set = true;
-			result = 0;
 		}
 		if (has_set && has_change) {
 			pr_err("-F: \"%s\" mixes a list of fields with +field or -field: "
@@ -79,9 +87,9 @@ int script_field__parse(const char *text, unsigned int *fields)
 			       text);
 			goto out;
 		}
-		if (find_field(token + is_change, &field))
+		if (find_field(token, &field))
 			goto out;
-		result = *token == '-' ? result & ~field : result | field;
+		result = sign == '-' ? result & ~field : result | field;
 	}
 	if (!has_set && !has_change) {
 		pr_err("-F: no field is named; without -F the usual ones are printed");

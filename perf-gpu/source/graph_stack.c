@@ -43,6 +43,7 @@ static void begin(struct stack *stack, const struct gpu_frame *made, size_t nr_m
 {
 	stack->frames[0] = (struct gpu_frame){0};
 	stack->nr_frames = 1;
+	stack->id = 0;
 	append(stack, made, nr_made);
 }
 

@@ -11,6 +11,11 @@
 #include "symbol/jit_symbols.h"
 #include "util/log.h"
 
+/* How many times their size all pieces may be when inflated, and what any may be */
+#define MAX_RATIO     64
+#define MIN_MAX_BYTES (1u << 20)
+#define MIN_MAX_LINES 65536
+
 /* Forks of forks are followed so far. */
 #define MAX_FORKS 16
 
@@ -20,8 +25,14 @@ struct process_names {
 	struct jit_symbols *symbols; /* NULL: none */
 };
 
+/* What was read of all logs' pieces so far */
+struct inflated {
+	uint64_t deflated_bytes, bytes, nr_lines;
+};
+
 struct jit_names {
 	const struct sidecar *sidecar;
+	struct inflated inflated;
 	struct process_names processes[]; /* sidecar->nr_logs */
 };
 
@@ -46,7 +57,24 @@ void jit_names__delete(struct jit_names *names)
 	free(names);
 }
 
-static int add_piece(struct jit_symbols *symbols, const struct sidecar_jit *piece)
+/*
+ * 100 bytes can be inflated to 64 KiB. Functions have addresses of their own, which take
+ * more than a byte each; maps of Python and V8 have a tenth of their size when deflated.
+ */
+static bool bursts(struct inflated *inflated, const char *data, size_t bytes,
+		   size_t nr_deflated_bytes)
+{
+	inflated->deflated_bytes += nr_deflated_bytes;
+	inflated->bytes += bytes;
+	for (const char *at = data; (at = memchr(at, '\n', bytes - (size_t)(at - data)));
+	     at++)
+		inflated->nr_lines++;
+	return inflated->bytes > MIN_MAX_BYTES + MAX_RATIO * inflated->deflated_bytes ||
+	       inflated->nr_lines > MIN_MAX_LINES + inflated->deflated_bytes;
+}
+
+static int add_piece(struct jit_symbols *symbols, const struct sidecar_jit *piece,
+		     struct inflated *inflated)
 {
 	/* Aligned, for the records in it */
 	uint64_t data[GPU_LOG_JIT_MAX_BYTES / sizeof(uint64_t)];
@@ -54,7 +82,8 @@ static int add_piece(struct jit_symbols *symbols, const struct sidecar_jit *piec
 
 	if (uncompress((unsigned char *)data, &bytes, piece->deflated,
 		       piece->nr_deflated_bytes) != Z_OK ||
-	    bytes != piece->nr_bytes)
+	    bytes != piece->nr_bytes ||
+	    bursts(inflated, (const char *)data, bytes, piece->nr_deflated_bytes))
 		return -EINVAL;
 	switch (piece->kind) {
 	case GPU_LOG_JIT_PERF_MAP:
@@ -68,14 +97,14 @@ static int add_piece(struct jit_symbols *symbols, const struct sidecar_jit *piec
 }
 
 static int add_pieces(struct jit_symbols *symbols, const struct sidecar *sidecar,
-		      uint32_t log)
+		      uint32_t log, struct inflated *inflated)
 {
 	int err, broken = 0;
 
 	for (size_t i = 0; i < sidecar->nr_jits; i++) {
 		if (sidecar->jits[i].log != log)
 			continue;
-		err = add_piece(symbols, &sidecar->jits[i]);
+		err = add_piece(symbols, &sidecar->jits[i], inflated);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
@@ -93,7 +122,7 @@ static void load(struct jit_names *names, uint32_t log)
 
 	err = jit_symbols__new(&symbols);
 	if (!err)
-		err = add_pieces(symbols, sidecar, log);
+		err = add_pieces(symbols, sidecar, log, &names->inflated);
 	if (err)
 		pr_warning("names of functions that were compiled at run time are "
 			   "missing for %s (pid %u): %s",
@@ -120,7 +149,9 @@ static int64_t find_parent(const struct sidecar *sidecar, uint32_t log)
 		const struct sidecar_log *parent = &sidecar->logs[i];
 
 		/* A pid can have been used more than once: the last one before counts. */
-		if (parent->pid == child->ppid && parent->start_ns < child->start_ns &&
+		if (parent->pid == child->ppid &&
+		    parent->pid_namespace == child->pid_namespace &&
+		    parent->start_ns < child->start_ns &&
 		    (found < 0 || parent->start_ns > sidecar->logs[found].start_ns))
 			found = (int64_t)i;
 	}

@@ -6,9 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "perfdata/format.h"
+#include "perfdata/sample.h"
 #include "gpu_log.h"
 #include "join/by_time.h"
 #include "source/probe_events.h"
+#include "util/gpu_events.h"
 #include "util/log.h"
 
 struct launches {
@@ -66,12 +69,38 @@ static int launches__check_clock(const struct launches *launches)
 	return -EINVAL;
 }
 
+static bool is_made_by_inject(const struct perfdata_event_desc *event)
+{
+	for (unsigned int i = 0; i < GPU_LOG_NR_EVENTS; i++)
+		if (!strcmp(event->name, gpu_events[i].name))
+			return true;
+	return false;
+}
+
+/* What says which probe is where is written at the end. */
+static bool has_nameless_probes(const struct perfdata_reader *reader)
+{
+	const void *data;
+	size_t bytes;
+
+	if (perfdata_reader__feature(reader, HEADER_TRACING_DATA, &data, &bytes))
+		return false;
+	for (size_t i = 0; i < perfdata_reader__nr_events(reader); i++)
+		if (perfdata_reader__event(reader, i)->attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
 static int launches__tell_none(const struct launches *launches)
 {
+	if (has_nameless_probes(launches->reader)) {
+		pr_err("%s lacks its end, which tells what its probes are on: perf was "
+		       "killed, or the file was cut; record it again",
+		       launches->path);
+		return -EINVAL;
+	}
 	for (size_t i = 0; i < perfdata_reader__nr_events(launches->reader); i++) {
-		const char *name = perfdata_reader__event(launches->reader, i)->name;
-
-		if (strcmp(name, "gpu-kernel"))
+		if (!is_made_by_inject(perfdata_reader__event(launches->reader, i)))
 			continue;
 		pr_err("%s is what inject makes: give it to perf report or perf script, "
 		       "and the perf.data it was made of to perf-gpu",
@@ -85,7 +114,7 @@ static int launches__tell_none(const struct launches *launches)
 	return -EINVAL;
 }
 
-static int launches__find(struct launches *launches, const char *symfs)
+static int launches__find(struct launches *launches, const struct symbol_place *place)
 {
 	size_t nr_events = perfdata_reader__nr_events(launches->reader);
 
@@ -93,7 +122,7 @@ static int launches__find(struct launches *launches, const char *symfs)
 	launches->first = launches__first(launches);
 	if (launches->first < nr_events)
 		return 0;
-	if (probe_events__find(launches->reader, symfs, launches->is_launch)) {
+	if (probe_events__find(launches->reader, place, launches->is_launch)) {
 		pr_err("no memory to read %s", launches->path);
 		return -ENOMEM;
 	}
@@ -104,8 +133,8 @@ static int launches__find(struct launches *launches, const char *symfs)
 	return launches__check_clock(launches);
 }
 
-int launches__new(struct perfdata_reader *reader, const char *path, const char *symfs,
-		  struct launches **ret)
+int launches__new(struct perfdata_reader *reader, const char *path,
+		  const struct symbol_place *place, struct launches **ret)
 {
 	struct launches *launches = calloc(1, sizeof(*launches));
 	int err = -ENOMEM;
@@ -118,7 +147,7 @@ int launches__new(struct perfdata_reader *reader, const char *path, const char *
 				     sizeof(*launches->is_launch));
 	if (!launches->is_launch)
 		goto no_memory;
-	err = launches__find(launches, symfs);
+	err = launches__find(launches, place);
 	if (err) {
 		launches__delete(launches);
 		return err;
@@ -177,33 +206,45 @@ static bool launches__has_state_of_first(const struct launches *launches, size_t
 	       attr->sample_regs_user == first->sample_regs_user;
 }
 
-static int launches__parse(const struct launches *launches,
-			   const struct perf_event_header *record, size_t event,
-			   struct launch *ret)
+int launches__look(const struct launches *launches,
+		   const struct perf_event_header *record, size_t event,
+		   struct launch *ret)
 {
-	struct launch launch = {.is_hit = false};
+	struct perfdata_sample sample;
 	int err;
 
 	err = perfdata_sample__parse(
-		&perfdata_reader__event(launches->reader, event)->attr, record,
-		&launch.sample);
+		&perfdata_reader__event(launches->reader, event)->attr, record, &sample);
 	if (err)
 		return err;
-	if (!launches->are_probes) {
-		if (launch.sample.raw_bytes < sizeof(launch.event))
-			return -EINVAL;
-		memcpy(&launch.event, launch.sample.raw, sizeof(launch.event));
+	if (launches->are_probes)
+		ret->event = (struct launch_event){0};
+	else if (sample.raw_bytes < sizeof(ret->event))
+		return -EINVAL;
+	else
+		memcpy(&ret->event, sample.raw, sizeof(ret->event));
+	ret->is_earlier = ret->event.api & GPU_LOG_API_EARLIER;
+	ret->event.api &= ~GPU_LOG_API_EARLIER;
+	ret->is_hit = !ret->event.log_id;
+	ret->chain = 0;
+	ret->sample = (struct launch_sample){
+		.time_ns = sample.time_ns,
+		.pid = sample.pid,
+		.tid = sample.tid,
+		.cpu = sample.cpu,
+		.ips = sample.ips,
+		.nr_ips = sample.nr_ips,
+		.user_state = sample.user_state,
+		.user_state_bytes = sample.user_state_bytes,
+	};
+	if (event != launches->first && !launches__has_state_of_first(launches, event)) {
+		ret->sample.user_state = NULL;
+		ret->sample.user_state_bytes = 0;
 	}
-	launch.is_hit = !launch.event.log_id;
-	if (!launches__has_state_of_first(launches, event)) {
-		launch.sample.user_state = NULL;
-		launch.sample.user_state_bytes = 0;
-	}
-	*ret = launch;
 	return 0;
 }
 
-static struct probe_hit hit_of(const struct perfdata_sample *sample)
+static struct probe_hit hit_of(const struct launch_sample *sample)
 {
 	return (struct probe_hit){
 		.pid = sample->pid, .tid = sample->tid, .time_ns = sample->time_ns};
@@ -218,23 +259,31 @@ static void launches__note_hit(struct launches *launches, const struct probe_hit
 		launches->last_hit_ns = hit->time_ns;
 }
 
-int launches__note(struct launches *launches, const struct perf_event_header *record,
-		   size_t event, struct join *join, uint64_t *ret_time_ns)
+int launches__time(const struct launches *launches,
+		   const struct perf_event_header *record, size_t event,
+		   uint64_t *ret_time_ns)
+{
+	struct launch launch;
+	int err = launches__look(launches, record, event, &launch);
+
+	if (!err)
+		*ret_time_ns = launch.sample.time_ns;
+	return err;
+}
+
+int launches__note(struct launches *launches, const struct launch *launch,
+		   struct join *join)
 {
 	struct probe_hit hit;
-	struct launch launch;
-	int err;
 
-	err = launches__parse(launches, record, event, &launch);
-	if (err)
-		return err;
-	hit = hit_of(&launch.sample);
-	if (launch.is_hit)
+	if (launch->is_hit) {
+		hit = hit_of(&launch->sample);
 		launches__note_hit(launches, &hit);
-	else if (!(launch.event.api & GPU_LOG_API_GRAPH_NODE))
-		join__announce(join, launch.event.log_id, launch.event.correlation_id);
-	*ret_time_ns = launch.sample.time_ns;
-	return 0;
+		return 0;
+	}
+	if (launch->event.api & GPU_LOG_API_GRAPH_NODE)
+		return 0;
+	return join__announce(join, launch->event.log_id, launch->event.correlation_id);
 }
 
 static uint64_t log_id_of(const struct launches *launches,
@@ -259,7 +308,7 @@ static bool launches__is_same_time(const struct launches *launches)
 /* No session tells whether the two files belong together. */
 static int launches__check_pair(const struct launches *launches)
 {
-	if (!launches->are_probes || !launches->sidecar->nr_kernels ||
+	if (!launches->are_probes || !launches->sidecar->nr_activities ||
 	    !launches->last_hit_ns || launches__is_same_time(launches))
 		return 0;
 	if (launches->sidecar->nr_api_calls)
@@ -281,9 +330,12 @@ int launches__settle(const struct launches *launches, struct join *join)
 	err = launches__check_pair(launches);
 	if (err)
 		return err;
-	while ((call = by_time__next(launches->by_time, &cursor)))
-		join__announce(join, log_id_of(launches, call), call->correlation_id);
-	return 0;
+	while (!err && (call = by_time__next(launches->by_time, &cursor)))
+		err = join__announce(join, log_id_of(launches, call),
+				     call->correlation_id);
+	if (err)
+		pr_err("no memory to read %s", launches->path);
+	return err;
 }
 
 int launches__read(const struct launches *launches,
@@ -294,7 +346,7 @@ int launches__read(const struct launches *launches,
 	struct probe_hit hit;
 	int err;
 
-	err = launches__parse(launches, record, event, ret);
+	err = launches__look(launches, record, event, ret);
 	if (err || !ret->is_hit)
 		return err;
 	hit = hit_of(&ret->sample);

@@ -19,29 +19,44 @@
 #include "join/join.h"
 #include "launch_event.h"
 #include "perfdata/reader.h"
-#include "perfdata/sample.h"
 #include "sidecar/sidecar.h"
+#include "symbol/symbol_files.h"
 
 struct launches;
 
-/* A launch's sample */
+/*
+ * What is needed of a launch's sample. It is small, since millions go from one thread to
+ * another, and what one has written to makes the other wait: 30 ns for each cache line.
+ */
+struct launch_sample {
+	uint64_t time_ns;
+	uint32_t pid, tid, cpu;
+	/* As perfdata_sample has them; in what was read */
+	const uint64_t *ips;
+	uint64_t nr_ips;
+	const void *user_state;
+	size_t user_state_bytes;
+};
+
 struct launch {
-	struct perfdata_sample sample;
+	struct launch_sample sample;
 	struct launch_event event; /* log_id 0: a hit of no call that is known */
 	bool is_hit; /* of a probe on the API function's entry */
+	bool is_earlier; /* it is of before the file: for its GPU records alone */
+	uint64_t chain; /* callchains__number() of the sample's; 0: not asked for */
 };
 
 /**
  * launches__new - find the events that are launches
  * @reader: must outlive it
  * @path:   of what is read, for messages
- * @symfs:  where the recorded machine's files are; NULL: in /
+ * @place:  where the recorded machine's files are
  * @ret:    released by launches__delete(); written on success only
  *
  * Return: 0 or a negative errno, printed.
  */
-int launches__new(struct perfdata_reader *reader, const char *path, const char *symfs,
-		  struct launches **ret);
+int launches__new(struct perfdata_reader *reader, const char *path,
+		  const struct symbol_place *place, struct launches **ret);
 void launches__delete(struct launches *launches); /* NULL is fine */
 
 /**
@@ -59,20 +74,40 @@ const bool *launches__events(const struct launches *launches);
 const struct perfdata_event_desc *launches__event(const struct launches *launches);
 
 /**
- * launches__note - take note of a launch's sample, the first time that it is read
- * @event: its index, of one that is of launches
- * @join:  is told of a marker's launch at once
- * @ret_time_ns: the sample's
+ * launches__time - when a launch was
+ * @event: index of the sample's event, of one that is of launches
  *
- * Return: 0 or a negative errno if it is broken.
+ * Return: 0 or a negative errno if the sample is broken.
  */
-int launches__note(struct launches *launches, const struct perf_event_header *record,
-		   size_t event, struct join *join, uint64_t *ret_time_ns);
+int launches__time(const struct launches *launches,
+		   const struct perf_event_header *record, size_t event,
+		   uint64_t *ret_time_ns);
+
+/**
+ * launches__look - what a launch's sample says by itself
+ * @event: as above
+ * @ret:   without what only time can tell; written on success only
+ *
+ * Any thread. Return: 0 or a negative errno if it is broken.
+ */
+int launches__look(const struct launches *launches,
+		   const struct perf_event_header *record, size_t event,
+		   struct launch *ret);
+
+/**
+ * launches__note - take note of a launch, the first time that it is read
+ * @launch: of launches__look()
+ * @join:   is told of a marker's launch at once
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int launches__note(struct launches *launches, const struct launch *launch,
+		   struct join *join);
 
 /**
  * launches__settle - tell the join of the calls that were hit, once all hits are noted
  *
- * Return: 0, or -EINVAL, printed, if hits can't be of the sidecar's calls.
+ * Return: 0 or, printed, -ENOMEM, or -EINVAL if hits can't be of the sidecar's calls.
  */
 int launches__settle(const struct launches *launches, struct join *join);
 

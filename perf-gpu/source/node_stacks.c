@@ -11,6 +11,7 @@
 struct node_stacks {
 	enum graph_stacks mode;
 	struct graph_nodes *nodes;
+	bool are_told; /* by a log at least */
 	struct kept_stacks kept;
 	struct kept_stack **made; /* by maker; NULL: not seen (yet) */
 	struct stack stack; /* the last that node_stacks__of() made */
@@ -24,6 +25,8 @@ int node_stacks__new(const struct sidecar *sidecar, enum graph_stacks mode,
 	if (!stacks)
 		return -ENOMEM;
 	stacks->mode = mode;
+	for (size_t i = 0; i < sidecar->nr_logs; i++)
+		stacks->are_told |= sidecar->logs[i].tells_graph_nodes;
 	if (graph_nodes__new(sidecar, &stacks->nodes))
 		goto no_memory;
 	/* One more: calloc(0) may give NULL. */
@@ -65,16 +68,16 @@ int node_stacks__add(struct node_stacks *stacks, ssize_t maker, const struct sta
 }
 
 struct stack *node_stacks__of(struct node_stacks *stacks,
-			      const struct sidecar_kernel *kernel, struct stack *launch,
-			      const struct machine *machine)
+			      const struct sidecar_activity *activity,
+			      struct stack *launch, const struct machine *machine)
 {
 	struct gpu_frame made[STACK_MAX_FRAMES];
 	size_t nr_made = 0;
 	ssize_t maker;
 
-	if (stacks->mode == GRAPH_STACKS_LAUNCH)
+	if (stacks->mode == GRAPH_STACKS_LAUNCH || !stacks->are_told)
 		return launch;
-	maker = graph_nodes__maker_of(stacks->nodes, kernel);
+	maker = graph_nodes__maker_of(stacks->nodes, activity);
 	if (maker == -ENOENT || maker == -ENODATA)
 		return launch;
 	if (maker >= 0 && stacks->made[maker])

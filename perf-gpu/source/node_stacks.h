@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks of what made the nodes of CUDA graphs, for the kernels that run of them:
+ * The stacks of what made the nodes of CUDA graphs, for what runs of them:
  * --graph-stacks.
  *
  * Samples are fed in time order, and a node is made before it runs: its stack is there
@@ -16,7 +16,7 @@
 #include "source/stack.h"
 #include "symbol/machine.h"
 
-/* Which stack a graph's kernel is shown under. */
+/* Which stack what ran of a graph is shown under. */
 enum graph_stacks {
 	GRAPH_STACKS_BOTH, /* where its node was made, below where it was launched */
 	GRAPH_STACKS_LAUNCH,
@@ -59,14 +59,14 @@ int node_stacks__add(struct node_stacks *stacks, ssize_t maker, const struct sta
 		     const struct machine *machine, uint32_t pid);
 
 /**
- * node_stacks__of - the stack to show a kernel under
+ * node_stacks__of - the stack to show an activity under
  * @launch:  of its launch, whatever that was
  * @machine: address spaces as of the launch
  *
  * Return: @launch, or one that is valid until the next call.
  */
 struct stack *node_stacks__of(struct node_stacks *stacks,
-			      const struct sidecar_kernel *kernel, struct stack *launch,
-			      const struct machine *machine);
+			      const struct sidecar_activity *activity,
+			      struct stack *launch, const struct machine *machine);
 
 #endif

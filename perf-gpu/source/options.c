@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "symbol/symbol_files.h"
-#include "util/format.h"
+#include "archive/archive.h"
+#include "source/recording.h"
+#include "util/gpu_events.h"
 #include "util/log.h"
 
 static int take_names(struct source_options *options, const struct usage *usage,
@@ -44,6 +45,55 @@ static int take_graph_stacks(struct source_options *options, const struct usage 
 	return 0;
 }
 
+/* What there is to choose from is known later: now only the words are looked at. */
+static int take_events(struct source_options *options, const struct usage *usage,
+		       const char *arg)
+{
+	uint32_t all = GPU_LOG_EVENT_BIT(GPU_LOG_NR_EVENTS) - 1;
+
+	if (options->events) {
+		usage__error(usage, "-e is there twice: name the events in one list, "
+				    "with commas between");
+		return -EINVAL;
+	}
+	options->events = arg;
+	return gpu_events__parse(arg, &all);
+}
+
+static int take_weight(struct source_options *options, const struct usage *usage,
+		       const char *arg)
+{
+	if (!strcmp(arg, "ns")) {
+		options->weight = EVENT_WEIGHT_NS;
+	} else if (!strcmp(arg, "bytes")) {
+		options->weight = EVENT_WEIGHT_BYTES;
+	} else {
+		usage__error(usage, "--weight takes ns or bytes, not %s", arg);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int take_label_end(struct source_options *options, const struct usage *usage,
+			  const char *arg)
+{
+	options->labels.is_at_root = !strcmp(arg, "root");
+	if (options->labels.is_at_root || !strcmp(arg, "leaf"))
+		return 0;
+	usage__error(usage, "--label-at takes leaf or root, not %s", arg);
+	return -EINVAL;
+}
+
+static int take_threads(struct source_options *options, const struct usage *usage,
+			const char *arg)
+{
+	options->has_stream_threads = !strcmp(arg, "stream");
+	if (options->has_stream_threads || !strcmp(arg, "launch"))
+		return 0;
+	usage__error(usage, "--threads takes launch or stream, not %s", arg);
+	return -EINVAL;
+}
+
 int source_options__take(struct source_options *options, const struct usage *usage,
 			 int key, const char *arg)
 {
@@ -54,6 +104,19 @@ int source_options__take(struct source_options *options, const struct usage *usa
 	case 'g':
 		options->sidecar_path = arg;
 		return 0;
+	case 'e':
+		return take_events(options, usage, arg);
+	case OPT_WEIGHT:
+		return take_weight(options, usage, arg);
+	case OPT_LEAKS:
+		options->are_leaks = true;
+		return 0;
+	case OPT_LABEL:
+		return label_list__parse(arg, &options->labels);
+	case OPT_LABEL_AT:
+		return take_label_end(options, usage, arg);
+	case OPT_THREADS:
+		return take_threads(options, usage, arg);
 	case OPT_NAMES:
 		return take_names(options, usage, arg);
 	case OPT_KEEP_DRIVER_FRAMES:
@@ -77,6 +140,11 @@ int source_options__take(struct source_options *options, const struct usage *usa
 	return -EINVAL;
 }
 
+bool source_options__read_archive(const struct source_options *options)
+{
+	return archive_file__is_one(options->perfdata_path);
+}
+
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat a_stat, b_stat;
@@ -91,45 +159,14 @@ bool source_options__reads(const struct source_options *options, const char *pat
 	const char *sidecar = options->sidecar_path;
 
 	if (!sidecar) {
-		snprintf(beside, sizeof(beside), "%s.gpu", options->perfdata_path);
+		snprintf(beside, sizeof(beside), "%s.gpu",
+			 strcmp(options->perfdata_path, RECORDING_STDIN) == 0
+				 ? "perf.data"
+				 : options->perfdata_path);
 		sidecar = beside;
 	}
 	if (!is_same_file(path, options->perfdata_path) && !is_same_file(path, sidecar))
 		return false;
 	pr_err("%s is what is read: write to another file with -o", path);
 	return true;
-}
-
-void source_stats__print_losses(const struct source_stats *stats)
-{
-	struct format_buf count;
-
-	if (stats->nr_lost_launches)
-		pr_info("%s launches were lost while recording: their kernels have no "
-			"stack",
-			format__count(stats->nr_lost_launches, &count));
-	if (stats->nr_joined_hits)
-		pr_info("%s launches were joined with their GPU records by time",
-			format__count(stats->nr_joined_hits, &count));
-	if (stats->nr_hits > stats->nr_joined_hits)
-		pr_info("%s hits of probes are of no API call in the GPU records",
-			format__count(stats->nr_hits - stats->nr_joined_hits, &count));
-	if (stats->nr_truncated)
-		pr_info("the stacks of %s launches end early, in [truncated]",
-			format__count(stats->nr_truncated, &count));
-	if (stats->nr_unknown_time)
-		pr_info("%s kernels have no time, CUPTI didn't know it: they are left "
-			"out",
-			format__count(stats->nr_unknown_time, &count));
-	if (stats->nr_lost_kernels)
-		pr_info("%s GPU records were lost while recording: their time is missing",
-			format__count(stats->nr_lost_kernels, &count));
-	if (stats->nr_stale_files > SYMBOL_FILES_MAX_WARNINGS)
-		pr_warning(
-			"%s more files are not the ones that were recorded",
-			format__count(stats->nr_stale_files - SYMBOL_FILES_MAX_WARNINGS,
-				      &count));
-	if (stats->nr_broken_records)
-		pr_warning("%s records could not be read: the file is damaged",
-			   format__count(stats->nr_broken_records, &count));
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api_name.h"
 #include "perfdata/format.h"
 #include "perfdata/sample.h"
 #include "perfdata/tracepoints.h"
@@ -30,11 +31,10 @@ struct search {
 	bool *is_launch;
 };
 
-/* Exported by libcuda and libcudart: cuLaunchKernelEx_ptsz, cudaGraphLaunch_v10000, ... */
+/* Exported by libcuda and libcudart: cuLaunchKernelEx_ptsz, cudaMemcpyAsync, ... */
 static bool is_launch_function(const char *name)
 {
-	return !strncmp(name, "cu", 2) && strstr(name, "Launch") &&
-	       !strstr(name, "HostFunc");
+	return api_name__kinds(name);
 }
 
 /* perf probe makes the group's name of the file's, up to its first dot or dash. */
@@ -128,16 +128,18 @@ static int search__read(struct search *search, bool takes_maps)
 }
 
 static int search__run(struct search *search, const struct tracepoints *tracepoints,
-		       const char *symfs)
+		       const struct symbol_place *place)
 {
 	int err;
 
 	search__begin(search, tracepoints);
 	if (!search__begin_pass(search))
 		return 0;
-	err = machine__new(symfs, &search->machine);
-	if (!err)
-		err = recorded_files__tell(search->reader, search->machine);
+	err = machine__new(place->symfs, &search->machine);
+	if (err)
+		return err;
+	machine__set_store(search->machine, place->store);
+	err = recorded_files__tell(search->reader, search->machine);
 	if (err == -ENOMEM)
 		return err;
 	err = search__read(search, true);
@@ -146,7 +148,8 @@ static int search__run(struct search *search, const struct tracepoints *tracepoi
 	return search__read(search, false);
 }
 
-int probe_events__find(struct perfdata_reader *reader, const char *symfs, bool *ret)
+int probe_events__find(struct perfdata_reader *reader, const struct symbol_place *place,
+		       bool *ret)
 {
 	size_t nr_events = perfdata_reader__nr_events(reader);
 	struct search search = {
@@ -164,7 +167,7 @@ int probe_events__find(struct perfdata_reader *reader, const char *symfs, bool *
 	if (search.probes && search.nr_looks)
 		err = tracepoints__new(formats, bytes, &tracepoints);
 	if (!err)
-		err = search__run(&search, tracepoints, symfs);
+		err = search__run(&search, tracepoints, place);
 	machine__delete(search.machine);
 	tracepoints__delete(tracepoints);
 	free(search.nr_looks);

@@ -14,11 +14,12 @@
 #include <stddef.h>
 
 #include "perfdata/reader.h"
+#include "symbol/symbol_files.h"
 
 /**
  * probe_events__find - mark the events that are such probes
  * @reader: of the recording
- * @symfs:  where the recorded machine's files are; NULL: in /
+ * @place:  where the recorded machine's files are
  * @ret:    one for each of the reader's events; set to true where it is one
  *
  * Known by the name that perf gives it, probe_libcuda:cuLaunchKernel, or, where the user
@@ -26,6 +27,7 @@
  *
  * Return: 0 or -ENOMEM, not printed.
  */
-int probe_events__find(struct perfdata_reader *reader, const char *symfs, bool *ret);
+int probe_events__find(struct perfdata_reader *reader, const struct symbol_place *place,
+		       bool *ret);
 
 #endif

@@ -45,12 +45,13 @@ static const struct map *map_of(const struct machine *machine, uint32_t pid,
 static bool is_trampoline(const struct machine *machine, uint32_t pid,
 			  const struct gpu_frame *frame)
 {
-	const struct map *map = map_of(machine, pid, frame);
+	const struct map *map;
 	const struct symbol *symbol;
 
 	if (frame->name)
 		return !is_walked(frame) && has_prefix(frame->name, TRAMPOLINE_PREFIX);
-	if (!map || !dso__is_anonymous(dso__path(map->dso)))
+	map = map_of(machine, pid, frame);
+	if (!map || !dso__is_memory(map->dso))
 		return false;
 	symbol = dso__find_symbol(map->dso, frame->ip - map->start + map->pgoff, NULL);
 	return symbol && has_prefix(symbol->name, TRAMPOLINE_PREFIX);

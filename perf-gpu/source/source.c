@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two passes over perf.data. The first notes where every record stands and when
- * it happened, and tells the join which launches there are, so that it is known
- * which kernels have none; the second feeds everything to the sink, by time.
+ * Several passes over perf.data (source/feed_order.h). The first tells the join which
+ * launches there are, so that it is known which kernels have none; the last feeds
+ * everything to the sink, by time. In both a thread reads perf.data ahead
+ * (source/feed_order.h, source/feed_ahead.h), and beside the first, what the GPU did is
+ * indexed; all else is done in the caller's.
  */
 #include "source/source.h"
 
@@ -19,47 +21,43 @@
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
-#include "source/kernel_names.h"
+#include "sidecar/activities.h"
+#include "source/callchains.h"
+#include "source/chosen_events.h"
+#include "source/feed_ahead.h"
+#include "source/feed_order.h"
+#include "source/launch_stacks.h"
 #include "source/launches.h"
-#include "source/node_stacks.h"
-#include "source/python_stack.h"
 #include "source/recorded_files.h"
-#include "source/stack.h"
-#include "source/unwinder.h"
+#include "source/recording.h"
+#include "source/sampler.h"
+#include "source/symbol_folder.h"
 #include "source/used_files.h"
+#include "util/aside.h"
 #include "util/log.h"
+#include "util/progress.h"
 #include "util/sum.h"
-
-#define UNATTRIBUTED "[unattributed]"
 
 /* By which the two clocks may have moved apart while a recording was made */
 #define MAX_CLOCK_DRIFT_NS 1000000000
 
-/* Something to feed: a record of perf.data, or a kernel that no launch has. */
-struct source_entry {
-	uint64_t time_ns;
-	uint64_t where; /* offset in the data section, or KERNEL_ENTRY | index */
-};
-
-#define KERNEL_ENTRY (1ull << 63)
-
 struct source {
 	const struct source_options *options;
 	struct sink *sink;
+	struct recording recording;
 	struct perfdata_reader *reader;
 	struct sidecar *sidecar;
+	struct occurrences occurrences;
 	struct join *join;
 	struct machine *machine;
-	struct jit_names *jit_names;
 	struct used_files *used_files; /* NULL: all are */
-	struct unwinder *unwinder; /* NULL: stacks are left as they are */
 	struct launches *launches;
-	struct source_entry *entries;
-	size_t nr_entries, nr_allocated;
-	struct kernel_names names; /* of kernels */
-	struct node_stacks *node_stacks;
+	struct callchains *chains;
+	struct launch_stacks *stacks;
+	struct sampler *sampler;
+	struct feed_order *order;
+	bool is_begun; /* the sink was started */
 	struct source_stats stats;
-	struct stack stack;
 };
 
 static int source__no_memory(const struct source *source)
@@ -78,373 +76,206 @@ static int source__read_build_ids(struct source *source)
 	return 0;
 }
 
-static int source__open(struct source *source)
+/* Which events are shown */
+static int source__choose_events(struct source *source)
 {
 	const struct source_options *options = source->options;
-	char *path = NULL;
-	const char *sidecar_path;
+	struct source_stats *stats = &source->stats;
 	int err;
 
-	err = perfdata_reader__open(options->perfdata_path, &source->reader);
+	err = chosen_events__find(source->sidecar, options->events,
+				  source->recording.sidecar_name, &stats->events);
 	if (err)
 		return err;
-	err = launches__new(source->reader, options->perfdata_path, options->symfs,
-			    &source->launches);
-	if (err)
-		return err;
+	if (options->are_leaks &&
+	    !(stats->events & GPU_LOG_EVENT_BIT(GPU_LOG_EVENT_ALLOC))) {
+		pr_err("--leaks is about gpu-alloc, which is not among the events: "
+		       "record it with -e +gpu-alloc, choose it with -e gpu-alloc");
+		return -EINVAL;
+	}
+	stats->weight = options->weight;
+	return 0;
+}
 
-	if (asprintf(&path, "%s.gpu", options->perfdata_path) < 0)
+/* What there is of them, so that the join can hand it out. 0 or -ENOMEM, not printed. */
+static int source__find_occurrences(void *data)
+{
+	struct source *source = data;
+	const struct source_options *options = source->options;
+	uint32_t events = source->stats.events;
+	int err = 0;
+
+	if (!occurrences__can_be_streamed(source->sidecar, events))
+		err = sidecar__list_activities(source->sidecar);
+	if (!err)
+		err = occurrences__find(source->sidecar, events, options->weight,
+					options->are_leaks, &source->occurrences);
+	return err ? err : join__index(source->join, &source->occurrences);
+}
+
+static int source__make_stacks(struct source *source)
+{
+	const struct launch_stacks_input input = {
+		.options = source->options,
+		.reader = source->reader,
+		.launch_event = launches__event(source->launches),
+		.sidecar = source->sidecar,
+		.join = source->join,
+		.machine = source->machine,
+	};
+	int err = launch_stacks__new(&input, &source->stacks);
+
+	return err == -ENOMEM ? source__no_memory(source) : err;
+}
+
+static int source__make_order(struct source *source)
+{
+	struct feed_order_input input = {
+		.reader = source->reader,
+		.path = source->options->perfdata_path,
+		.launches = source->launches,
+		.join = source->join,
+		.wants_other_events = source->sink->wants_other_events,
+	};
+
+	if (callchains__new(&source->chains) ||
+	    (source->sink->wants_used_files && used_files__new(&source->used_files)))
 		return source__no_memory(source);
-	sidecar_path = options->sidecar_path ? options->sidecar_path : path;
-	err = sidecar__open(sidecar_path, &source->sidecar);
+	input.used_files = source->used_files;
+	input.chains = source->chains;
+	return feed_order__new(&input, &source->order);
+}
+
+static int source__make_sampler(struct source *source)
+{
+	const struct sampler_input input = {
+		.options = source->options,
+		.sink = source->sink,
+		.sidecar = source->sidecar,
+		.sidecar_path = source->recording.sidecar_name,
+		.launch_attr = &launches__event(source->launches)->attr,
+		.machine = source->machine,
+		.stacks = source->stacks,
+		.stats = &source->stats,
+	};
+
+	return sampler__new(&input, &source->sampler);
+}
+
+static int source__open_sidecar(struct source *source)
+{
+	int err;
+
+	progress__begin("reading", source->recording.sidecar_name, 0);
+	err = recording__open_sidecar(&source->recording, &source->sidecar);
 	if (err)
-		goto out;
-	err = launches__set_sidecar(source->launches, source->sidecar, sidecar_path);
-	if (err == -ENOMEM)
-		source__no_memory(source);
+		return err;
+	err = launches__set_sidecar(source->launches, source->sidecar,
+				    source->recording.sidecar_name);
 	if (err)
-		goto out;
-	if (join__new(source->sidecar, &source->join) ||
-	    jit_names__new(source->sidecar, &source->jit_names) ||
-	    node_stacks__new(source->sidecar, options->graph_stacks,
-			     &source->node_stacks) ||
-	    machine__new(options->symfs, &source->machine))
+		return err == -ENOMEM ? source__no_memory(source) : err;
+	err = source__choose_events(source);
+	if (!err && join__new(source->sidecar, &source->join))
 		err = source__no_memory(source);
-	else
-		err = source__read_build_ids(source);
-	if (!err && options->unwind)
-		err = unwinder__new(source->reader, launches__event(source->launches),
-				    source->machine, &source->unwinder);
-out:
-	free(path);
 	return err;
 }
 
-static int source__add_entry(struct source *source, uint64_t time_ns, uint64_t where)
+static int source__open(struct source *source)
 {
-	if (source->nr_entries == source->nr_allocated) {
-		size_t nr = source->nr_allocated ? 2 * source->nr_allocated : 4096;
-		struct source_entry *entries =
-			reallocarray(source->entries, nr, sizeof(*entries));
-
-		if (!entries)
-			return source__no_memory(source);
-		source->entries = entries;
-		source->nr_allocated = nr;
-	}
-	source->entries[source->nr_entries++] =
-		(struct source_entry){.time_ns = time_ns, .where = where};
-	return 0;
-}
-
-/* Note a sample; sets *RET_TIME. 1: to be fed, 0: not, -errno: broken. */
-static int source__note_sample(struct source *source,
-			       const struct perf_event_header *record,
-			       uint64_t *ret_time_ns)
-{
-	int event = perfdata_reader__find_event(source->reader, record);
-	struct perfdata_sample sample;
+	const struct source_options *options = source->options;
+	struct symbol_place place = {.symfs = options->symfs};
 	int err;
 
-	if (event < 0)
-		return event;
-	if (launches__events(source->launches)[event]) {
-		err = launches__note(source->launches, record, (size_t)event,
-				     source->join, ret_time_ns);
-		return err ? err : 1;
-	}
-	if (!source->sink->wants_other_events)
-		return 0;
-	err = perfdata_sample__parse(
-		&perfdata_reader__event(source->reader, (size_t)event)->attr, record,
-		&sample);
+	err = recording__open(options->perfdata_path, options->sidecar_path,
+			      &source->recording);
+	if (!err)
+		err = recording__open_perfdata(&source->recording, &source->reader);
 	if (err)
 		return err;
-	*ret_time_ns = sample.time_ns;
-	return 1;
-}
-
-/* What a ring of perf record's own had no room for; perf-gpu record counts otherwise. */
-static void source__count_lost(struct source *source,
-			       const struct perf_event_header *record)
-{
-	const struct perfdata_lost *lost = (const void *)record;
-
-	if (record->size >= sizeof(*lost))
-		sum__add(&source->stats.nr_lost_launches, lost->nr_lost);
-}
-
-/* The same for the kernel's other records; those of user space have no time. */
-static int source__note_record(struct source *source,
-			       const struct perf_event_header *record,
-			       uint64_t *ret_time_ns)
-{
-	int event = perfdata_reader__find_event(source->reader, record);
-	struct perfdata_sample id;
-	int err;
-
-	if (record->type >= PERFDATA_RECORD_USER_START)
-		return 0;
-	if (record->type == PERF_RECORD_LOST)
-		source__count_lost(source, record);
-	if (event < 0)
-		event = 0;
-	err = perfdata_sample__parse_id(
-		&perfdata_reader__event(source->reader, (size_t)event)->attr, record,
-		&id);
+	place.store = recording__symbols(&source->recording);
+	err = launches__new(source->reader, source->recording.perfdata_name, &place,
+			    &source->launches);
+	if (!err)
+		err = source__open_sidecar(source);
 	if (err)
 		return err;
-	*ret_time_ns = id.time_ns;
-	return 1;
+	if (machine__new(options->symfs, &source->machine))
+		return source__no_memory(source);
+	machine__set_store(source->machine, place.store);
+	err = source__read_build_ids(source);
+	if (!err)
+		err = source__make_stacks(source);
+	if (!err)
+		err = source__make_order(source);
+	return err ? err : source__make_sampler(source);
 }
 
-static int source__note_records(struct source *source)
+/* Both files from the beginning to the end, of which neither needs the other */
+static int source__read(struct source *source)
 {
-	const struct perf_event_header *record;
-	uint64_t cursor = 0, time_ns = 0, where;
-	int ret;
+	struct aside aside;
+	int err, aside_err;
 
-	for (;;) {
-		where = cursor;
-		ret = perfdata_reader__next(source->reader, &cursor, &record);
-		if (ret == -ENODATA) /* told: the recording was cut off */
-			ret = 0;
-		if (ret <= 0)
-			return ret;
-		ret = record->type == PERF_RECORD_SAMPLE
-			      ? source__note_sample(source, record, &time_ns)
-			      : source__note_record(source, record, &time_ns);
-		if (ret < 0)
-			source->stats.nr_broken_records++;
-		if (ret <= 0)
-			continue;
-		ret = source__add_entry(source, time_ns, where);
-		if (ret)
-			return ret;
-	}
-}
-
-static uint64_t duration_ns(const struct sidecar_kernel *kernel)
-{
-	return kernel->end_ns > kernel->start_ns ? kernel->end_ns - kernel->start_ns : 0;
-}
-
-static int source__note_kernels(struct source *source)
-{
-	const struct sidecar *sidecar = source->sidecar;
-	const struct sidecar_kernel *kernel;
-	size_t cursor = 0;
-	int err;
-
-	err = launches__settle(source->launches, source->join);
+	aside__start(&aside, source__find_occurrences, source);
+	err = feed_order__read(source->order);
+	aside_err = aside__wait(&aside);
 	if (err)
 		return err;
-	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
-		source->stats.nr_kernels++;
-		sum__add(&source->stats.kernels_ns, duration_ns(&sidecar->kernels[i]));
-		if (!duration_ns(&sidecar->kernels[i]))
-			source->stats.nr_unknown_time++;
-	}
-	while ((kernel = join__rest(source->join, &cursor))) {
-		err = source__add_entry(source, kernel->start_ns,
-					KERNEL_ENTRY |
-						(uint64_t)(kernel - sidecar->kernels));
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct source_entry *left = a, *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return left->where < right->where ? -1 : left->where > right->where;
-}
-
-static void add_unattributed(struct stack *stack)
-{
-	if (stack->nr_frames < STACK_MAX_FRAMES)
-		stack->frames[stack->nr_frames++] =
-			(struct gpu_frame){.name = UNATTRIBUTED};
-}
-
-/* The stack of a sample; its frames end in [unattributed] if the program isn't in it. */
-static void source__build_stack(struct source *source, const struct launch *launch)
-{
-	const struct perfdata_sample *from = &launch->sample;
-	struct stack_launch stack = {
-		.pid = from->pid,
-		.time_ns = from->time_ns,
-		.ips = from->ips,
-		.nr_ips = from->nr_ips,
-		.jit_names = source->jit_names,
-		.log = join__find_log(source->join, launch->event.log_id),
-		.is_hit = launch->is_hit,
-	};
-
-	if (stack.log >= 0)
-		stack.api =
-			sidecar__api_name(source->sidecar, (uint32_t)stack.log,
-					  launch->event.api & ~GPU_LOG_API_GRAPH_NODE);
-	stack__build(&source->stack, source->machine, &stack,
-		     source->options->keep_driver_frames);
-	python_stack__show(&source->stack, source->sidecar, stack.log, source->machine,
-			   from->pid, source->options->keep_interpreter_frames);
-	if (!source->stack.has_code && !from->user_state_bytes)
-		add_unattributed(&source->stack);
-}
-
-/* The stack to show a kernel under, whose launch has the one at hand. */
-static struct stack *source__stack_of(struct source *source,
-				      const struct sidecar_kernel *kernel,
-				      const struct gpu_sample *sample)
-{
-	struct stack *stack;
-
-	/* Who walks a copied stack can't be told to go on in another. */
-	if (sample->user_state)
-		return &source->stack;
-	stack = node_stacks__of(source->node_stacks, kernel, &source->stack,
-				source->machine);
-	if (stack != &source->stack && !stack->has_code &&
-	    source->options->graph_stacks == GRAPH_STACKS_CAPTURE)
-		add_unattributed(stack);
-	return stack;
-}
-
-static int source__feed_kernel(struct source *source, const struct sidecar_kernel *kernel,
-			       struct gpu_sample *sample)
-{
-	const struct sidecar_shape *shape = &source->sidecar->shapes[kernel->shape];
-	struct stack *stack = source__stack_of(source, kernel, sample);
-
-	if (stack->has_code || sample->user_state) {
-		source->stats.nr_attributed++;
-		sum__add(&source->stats.attributed_ns, duration_ns(kernel));
-	}
-	stack->frames[0].name =
-		kernel_names__get(&source->names, shape->name, source->options->names);
-	if (!stack->frames[0].name)
+	if (aside_err)
 		return source__no_memory(source);
-	sample->frames = stack->frames;
-	sample->nr_frames = stack->nr_frames;
-	sample->kernel = kernel;
-	sample->shape = shape;
-	sample->period = duration_ns(kernel);
-	/* Readers take a period of 0 for the event's default. */
-	if (!sample->period)
-		return 0;
-	return source->sink->ops->sample(source->sink, sample);
+	return feed_order__find_rest(source->order);
 }
 
-static bool is_truncated(const struct perfdata_sample *sample)
+static int source__feed_launch(struct source *source, struct launch *launch)
 {
-	return sample->nr_ips && GPU_LOG_FRAME_KIND(sample->ips[sample->nr_ips - 1]) ==
-					 GPU_LOG_FRAME_TRUNCATED;
-}
-
-/* Build the stack of a sample, and keep it if nodes of graphs were made there. */
-static int source__take_stack(struct source *source, struct launch *launch,
-			      bool is_needed)
-{
-	const struct launch_event *event = &launch->event;
-	int log = join__find_log(source->join, event->log_id);
-	ssize_t maker = -ENOENT;
-
-	if (log >= 0)
-		maker = node_stacks__wants(source->node_stacks, (uint32_t)log, event->api,
-					   event->correlation_id);
-	if (!is_needed && maker < 0)
-		return 0;
-	if (source->unwinder && unwinder__walk(source->unwinder, &launch->sample))
-		return source__no_memory(source);
-	source->stats.nr_truncated += is_truncated(&launch->sample);
-	source__build_stack(source, launch);
-	if (maker >= 0 && node_stacks__add(source->node_stacks, maker, &source->stack,
-					   source->machine, launch->sample.pid))
-		return source__no_memory(source);
-	return 0;
-}
-
-static int source__feed_launch(struct source *source,
-			       const struct perf_event_header *record, size_t event)
-{
-	const struct sidecar_kernel *kernels;
+	const struct occurrence *occurrences;
 	struct source_stats *stats = &source->stats;
 	struct gpu_sample sample;
-	size_t nr_kernels = 0;
-	struct launch launch;
-	int err;
+	size_t nr = 0;
+	int err = 0;
 
-	err = launches__read(source->launches, record, event, &launch);
-	if (err)
-		return err;
-	if (!(launch.event.api & GPU_LOG_API_GRAPH_NODE)) {
-		stats->nr_launches++;
-		stats->nr_hits += launch.is_hit;
-		stats->nr_joined_hits += launch.is_hit && launch.event.log_id;
-		nr_kernels = join__launch(source->join, launch.event.log_id,
-					  launch.event.correlation_id, &kernels);
-		if (!nr_kernels)
-			stats->nr_launches_without_kernel++;
+	if (!(launch->event.api & GPU_LOG_API_GRAPH_NODE)) {
+		stats->nr_launches += !launch->is_earlier;
+		stats->nr_hits += launch->is_hit;
+		stats->nr_joined_hits += launch->is_hit && launch->event.log_id;
+		nr = join__launch(source->join, launch->event.log_id,
+				  launch->event.correlation_id, &occurrences);
 	}
-	err = source__take_stack(source, &launch, nr_kernels);
-	if (err)
-		return err;
+	if (launch_stacks__take(source->stacks, launch, nr))
+		return source__no_memory(source);
 
 	sample = (struct gpu_sample){
-		.time_ns = launch.sample.time_ns,
-		.pid = launch.sample.pid,
-		.tid = launch.sample.tid,
-		.cpu = launch.sample.cpu,
-		.user_state = launch.sample.user_state,
-		.user_state_bytes = launch.sample.user_state_bytes,
+		.time_ns = launch->sample.time_ns,
+		.pid = launch->sample.pid,
+		.tid = launch->sample.tid,
+		.cpu = launch->sample.cpu,
+		.user_state = launch->sample.user_state,
+		.user_state_bytes = launch->sample.user_state_bytes,
 	};
-	for (size_t i = 0; i < nr_kernels; i++) {
-		err = source__feed_kernel(source, &kernels[i], &sample);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = sampler__feed(source->sampler, &occurrences[i], true, &sample);
+	return err;
 }
 
-/* A kernel without a launch. */
-static int source__feed_rest(struct source *source, const struct sidecar_kernel *kernel)
+/* What has no launch */
+static int source__feed_rest(struct source *source, const struct occurrence *occurrence)
 {
-	const struct sidecar_log *log = &source->sidecar->logs[kernel->log];
+	const struct sidecar_log *log = &source->sidecar->logs[occurrence->log];
 	struct gpu_sample sample = {
-		.time_ns = kernel->start_ns,
+		.time_ns = occurrence->start_ns,
 		.pid = log->pid,
 		.tid = log->pid,
 	};
 
-	source->stack.nr_frames = 1;
-	source->stack.has_code = false;
-	add_unattributed(&source->stack);
-	return source__feed_kernel(source, kernel, &sample);
+	launch_stacks__take_none(source->stacks);
+	return sampler__feed(source->sampler, occurrence, false, &sample);
 }
 
-static int source__feed_entry(struct source *source, const struct source_entry *entry)
+static int source__feed_record(struct source *source,
+			       const struct perf_event_header *record)
 {
-	const struct perf_event_header *record;
-	size_t event;
-	int err;
+	int err = machine__process(source->machine, record);
 
-	if (entry->where & KERNEL_ENTRY)
-		return source__feed_rest(
-			source, &source->sidecar->kernels[entry->where & ~KERNEL_ENTRY]);
-
-	record = perfdata_reader__at(source->reader, entry->where);
-	if (record->type == PERF_RECORD_SAMPLE) {
-		event = (size_t)perfdata_reader__find_event(source->reader, record);
-		if (launches__events(source->launches)[event])
-			return source__feed_launch(source, record, event);
-	}
-
-	err = machine__process(source->machine, record);
 	if (err == -EINVAL) {
 		source->stats.nr_broken_records++;
 		return 0;
@@ -453,32 +284,60 @@ static int source__feed_entry(struct source *source, const struct source_entry *
 		return source__no_memory(source);
 	if (source->used_files && !used_files__wants(source->used_files, record))
 		return 0;
-	return source->sink->ops->record(source->sink, record);
+	return sink__record(source->sink, record);
 }
 
-/* A pass of its own: mappings are fed before the stacks that go through them. */
+static int source__feed_item(struct source *source, struct feed_item *item)
+{
+	const struct feed_entry *entry = &item->entry;
+	int err = sampler__feed_until(source->sampler, entry->time_ns);
+
+	if (err)
+		return err;
+	if (!entry->record)
+		return source__feed_rest(source, join__at(source->join, entry->rest));
+	if (entry->is_launch)
+		return item->err ? item->err : source__feed_launch(source, &item->launch);
+	return source__feed_record(source, entry->record);
+}
+
+static int source__add_used_files(struct source *source,
+				  const struct launch_sample *sample)
+{
+	return used_files__add_launch(source->used_files, sample,
+				      callchains__number(source->chains, sample->ips,
+							 sample->nr_ips));
+}
+
+/*
+ * Mappings are fed before the stacks that go through them, so which are used is known from
+ * when all was read. If it was read in an order that leaves that open, it takes a pass of
+ * its own.
+ */
 static int source__find_used_files(struct source *source)
 {
-	const struct perf_event_header *record;
+	struct feed_entry entry;
 	struct launch launch;
-	size_t event;
 	int err;
 
-	if (!source->sink->wants_used_files)
+	if (!source->used_files || used_files__are_in_order(source->used_files))
 		return 0;
+	used_files__delete(source->used_files);
+	source->used_files = NULL;
 	err = used_files__new(&source->used_files);
-	for (size_t i = 0; i < source->nr_entries && !err; i++) {
-		if (source->entries[i].where & KERNEL_ENTRY)
-			continue;
-		record = perfdata_reader__at(source->reader, source->entries[i].where);
-		if (record->type != PERF_RECORD_SAMPLE) {
-			err = used_files__add_record(source->used_files, record);
-			continue;
-		}
-		event = (size_t)perfdata_reader__find_event(source->reader, record);
-		if (launches__events(source->launches)[event] &&
-		    !launches__read(source->launches, record, event, &launch))
-			err = used_files__add_launch(source->used_files, &launch.sample);
+	if (err)
+		return source__no_memory(source);
+	err = feed_order__rewind(source->order);
+	if (err)
+		return err;
+	while (!err && feed_order__next(source->order, &entry)) {
+		if (entry.record && entry.record->type != PERF_RECORD_SAMPLE)
+			err = used_files__add_record(source->used_files, entry.record,
+						     entry.time_ns);
+		else if (entry.record && entry.is_launch &&
+			 !launches__read(source->launches, entry.record, entry.event,
+					 &launch))
+			err = source__add_used_files(source, &launch.sample);
 	}
 	return err ? source__no_memory(source) : 0;
 }
@@ -490,18 +349,66 @@ static int source__find_used_files(struct source *source)
 static void source__set_origin(struct source *source)
 {
 	const struct sidecar_recorder *recorder = &source->sidecar->recorder;
+	const struct feed_counts counts = feed_order__counts(source->order);
 	struct perf_map_origin origin;
-	uint64_t last_ns;
 	struct stat st;
 
-	if (source->sidecar->nr_jits || !recorder->is_there || !source->nr_entries ||
+	if (source->recording.archive || source->sidecar->nr_jits ||
+	    !recorder->is_there || !counts.nr_entries ||
 	    stat(source->options->perfdata_path, &st))
 		return;
-	last_ns = source->entries[source->nr_entries - 1].time_ns;
 	origin.uid = st.st_uid;
-	origin.end_ns = recorder->realtime_ns + (last_ns - recorder->monotonic_ns) +
-			MAX_CLOCK_DRIFT_NS;
+	origin.end_ns = recorder->realtime_ns +
+			(counts.last_ns - recorder->monotonic_ns) + MAX_CLOCK_DRIFT_NS;
 	machine__set_origin(source->machine, &origin);
+}
+
+/* Those that there are samples of; if there are none at all, those that were chosen */
+static uint32_t source__shown_events(const struct source *source)
+{
+	const struct event_total *totals = source->occurrences.totals;
+	uint32_t events = 0;
+
+	for (unsigned int i = 0; i < GPU_LOG_NR_EVENTS; i++)
+		if (totals[i].nr > totals[i].nr_empty)
+			events |= GPU_LOG_EVENT_BIT(i);
+	return events ? events : source->stats.events;
+}
+
+/* Can labels stand at the root of stacks? */
+static int source__check_root(const struct source *source, const struct sink_input *input)
+{
+	const struct label_list *list = &source->options->labels;
+
+	if (!list->nr || !list->is_at_root || input->is_unwound ||
+	    !(input->launch_event->attr.sample_type & PERF_SAMPLE_STACK_USER))
+		return 0;
+	pr_err("--label-at root: %s has copies of stacks, whose root is found by who "
+	       "reads "
+	       "the output: add --unwind",
+	       source->options->perfdata_path);
+	return -EINVAL;
+}
+
+static int source__feed_items(struct source *source)
+{
+	struct feed_ahead *ahead;
+	struct feed_item *item;
+	uint64_t nr = 0;
+	int err = feed_order__rewind(source->order);
+
+	if (err)
+		return err;
+	if (feed_ahead__new(source->order, source->launches, source->chains, &ahead))
+		return source__no_memory(source);
+	progress__begin("joining launches and GPU records", NULL,
+			feed_order__counts(source->order).nr_entries);
+	while (!err && (item = feed_ahead__next(ahead))) {
+		progress__at(nr++);
+		err = source__feed_item(source, item);
+	}
+	feed_ahead__delete(ahead);
+	return err;
 }
 
 static int source__feed(struct source *source)
@@ -512,54 +419,77 @@ static int source__feed(struct source *source)
 		.launch_event = launches__event(source->launches),
 		.sidecar = source->sidecar,
 		.machine = source->machine,
-		.is_unwound = source->unwinder,
+		.events = source__shown_events(source),
+		.is_unwound = launch_stacks__are_unwound(source->stacks),
 	};
 	int err;
 
+	err = source__check_root(source, &input);
+	if (err)
+		return err;
 	source__set_origin(source);
 	err = source__find_used_files(source);
 	if (err)
 		return err;
+	source->is_begun = true;
 	err = source->sink->ops->start(source->sink, &input);
-	for (size_t i = 0; i < source->nr_entries && !err; i++)
-		err = source__feed_entry(source, &source->entries[i]);
-	if (err)
-		return err;
-	return source->sink->ops->finish(source->sink);
+	if (!err)
+		err = source__feed_items(source);
+	if (!err)
+		err = sampler__feed_until(source->sampler, UINT64_MAX);
+	return err;
 }
 
-/* Losses, as those who had them wrote them down. */
-static void source__add_losses(struct source *source)
+static int source__take_stats(struct source *source)
 {
-	const struct sidecar *sidecar = source->sidecar;
 	struct source_stats *stats = &source->stats;
+	const struct feed_counts counts = feed_order__counts(source->order);
 
-	sum__add(&stats->nr_lost_launches, sidecar->recorder.nr_lost_ring);
-	for (size_t i = 0; i < sidecar->nr_logs; i++) {
-		const struct sidecar_log *log = &sidecar->logs[i];
+	stats->nr_broken_records += counts.nr_broken;
+	sum__add(&stats->nr_lost_launches, counts.nr_lost);
+	stats->nr_unknown_threads = sampler__nr_unknown_threads(source->sampler);
+	stats->nr_truncated = launch_stacks__nr_truncated(source->stacks);
+	if (source_stats__take(stats, source->sidecar, &source->occurrences,
+			       counts.last_ns))
+		return source__no_memory(source);
+	return 0;
+}
 
-		for (size_t kind = 0; kind < sizeof(log->nr_lost) / sizeof(*log->nr_lost);
-		     kind++) {
-			/* These have a record, and are counted by their unknown time. */
-			if (kind != GPU_LOG_LOSS_UNFINISHED)
-				sum__add(&stats->nr_lost_kernels, log->nr_lost[kind]);
-		}
-	}
+/* All outputs get their names, or none. */
+static int source__finish(struct source *source)
+{
+	const struct symbol_store *store = recording__symbols(&source->recording);
+	const char *path = source->options->symbol_folder;
+	struct symbol_folder *folder = NULL;
+	int err = 0;
+
+	if (store && path)
+		err = symbol_folder__new(store, source->reader, path, &folder);
+	progress__begin("finishing the output", NULL, 0);
+	if (!err)
+		err = source->sink->ops->finish(source->sink);
+	if (!err)
+		symbol_folder__keep(folder);
+	symbol_folder__delete(folder);
+	source->stats.nr_stale_files = machine__nr_stale_files(source->machine);
+	return err;
 }
 
 static void source__close(struct source *source)
 {
-	kernel_names__release(&source->names);
-	node_stacks__delete(source->node_stacks);
-	jit_names__delete(source->jit_names);
+	source_stats__release(&source->stats);
+	sampler__delete(source->sampler);
+	launch_stacks__delete(source->stacks);
 	used_files__delete(source->used_files);
-	free(source->entries);
-	unwinder__delete(source->unwinder);
+	callchains__delete(source->chains);
+	feed_order__delete(source->order);
 	machine__delete(source->machine);
 	launches__delete(source->launches);
 	join__delete(source->join);
+	occurrences__release(&source->occurrences);
 	sidecar__close(source->sidecar);
 	perfdata_reader__close(source->reader);
+	recording__close(&source->recording);
 	free(source);
 }
 
@@ -578,20 +508,22 @@ int source__run(const struct source_options *options, struct sink *sink,
 	source->sink = sink;
 	err = source__open(source);
 	if (!err)
-		err = source__note_records(source);
-	if (!err)
-		err = source__note_kernels(source);
+		err = source__read(source);
 	if (err)
 		goto out;
-	qsort(source->entries, source->nr_entries, sizeof(*source->entries),
-	      compare_entries);
 	err = source__feed(source);
+	if (!err)
+		err = source__take_stats(source);
+	if (!err)
+		err = source__finish(source);
+	if (source->is_begun && sink->ops->stop)
+		sink->ops->stop(sink);
 	if (err)
 		goto out;
-	source__add_losses(source);
-	source->stats.nr_stale_files = machine__nr_stale_files(source->machine);
 	*ret = source->stats;
+	source->stats.gpus = NULL;
 out:
 	source__close(source);
+	progress__end();
 	return err;
 }

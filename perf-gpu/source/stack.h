@@ -39,10 +39,12 @@
 #define STACK_TRUNCATED "[truncated]"
 
 struct stack {
-	/* frames[0] is left for the kernel */
-	struct gpu_frame frames[STACK_MAX_FRAMES];
 	size_t nr_frames;
 	bool has_code; /* a frame of the program was found */
+	bool is_truncated; /* it goes on, but wasn't walked */
+	uint64_t id; /* gpu_sample.stack_id */
+	/* frames[0] is left for the kernel */
+	struct gpu_frame frames[STACK_MAX_FRAMES];
 };
 
 /* A launch, as it was recorded. */

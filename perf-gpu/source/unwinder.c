@@ -9,7 +9,7 @@
 #include "util/log.h"
 
 struct unwinder {
-	const struct user_arch *arch;
+	const struct arch *arch;
 	const struct perf_event_attr *attr;
 	struct dwarf_unwind *unwind;
 	uint64_t ips[1 + DWARF_UNWIND_MAX_FRAMES];
@@ -30,7 +30,7 @@ int unwinder__new(const struct perfdata_reader *reader,
 	if (!unwinder)
 		goto no_memory;
 	unwinder->attr = &event->attr;
-	unwinder->arch = user_arch__find(arch);
+	unwinder->arch = arch__find(arch);
 	if (!unwinder->arch) {
 		pr_err("stacks of architecture %s can't be unwound here: leave that to "
 		       "perf report",
@@ -57,11 +57,13 @@ void unwinder__delete(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-int unwinder__walk(struct unwinder *unwinder, struct perfdata_sample *sample)
+int unwinder__walk(struct unwinder *unwinder, struct launch_sample *sample)
 {
 	struct user_state state;
 	int nr = 0;
 
+	if (!sample->user_state)
+		return 0;
 	if (!user_state__parse(unwinder->arch, unwinder->attr, sample->user_state,
 			       sample->user_state_bytes, &state))
 		nr = dwarf_unwind__walk(unwinder->unwind, sample->pid, &state,

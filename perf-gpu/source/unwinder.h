@@ -7,7 +7,7 @@
 #define PERF_GPU_SOURCE_UNWINDER_H
 
 #include "perfdata/reader.h"
-#include "perfdata/sample.h"
+#include "source/launches.h"
 #include "symbol/machine.h"
 
 struct unwinder;
@@ -30,10 +30,11 @@ void unwinder__delete(struct unwinder *unwinder); /* NULL is fine */
 /**
  * unwinder__walk - replace a sample's copied stack by the callchain that is in it
  * @sample: its ips and nr_ips are valid until the next call; afterwards it has no
- *          user_state. If there are no registers, it has no callchain either.
+ *          user_state. If there are no registers in that, it has no callchain either.
+ *          One without stays as it is: of a merged recording, it was walked before.
  *
  * Return: 0 or -ENOMEM, not printed.
  */
-int unwinder__walk(struct unwinder *unwinder, struct perfdata_sample *sample);
+int unwinder__walk(struct unwinder *unwinder, struct launch_sample *sample);
 
 #endif

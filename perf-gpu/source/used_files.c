@@ -14,10 +14,20 @@
 
 #include "perfdata/format.h"
 #include "symbol/machine.h"
+#include "util/hash_index.h"
 
 struct program {
 	uint32_t pid; /* first: key */
 	uint32_t nr_execs; /* as of its first mapping */
+};
+
+/* Callchains whose files are known: 500 leave each other alone */
+#define NR_SEEN (1u << 13)
+
+struct seen_chain {
+	uint64_t epoch; /* machine__nr_map_changes() */
+	uint64_t chain; /* its number; 0: none */
+	uint32_t pid;
 };
 
 struct used_files {
@@ -26,7 +36,11 @@ struct used_files {
 	void *paths;
 	void *programs;
 	bool has_copied_stacks; /* which can go through anything */
+	uint64_t last_launch_ns,
+		last_change_ns; /* times: of any launch, of a map change */
+	bool is_out_of_order;
 	const struct dso *last; /* that was added: most often the next is the same */
+	struct seen_chain seen[NR_SEEN];
 };
 
 static int compare_paths(const void *a, const void *b)
@@ -61,6 +75,11 @@ void used_files__delete(struct used_files *files)
 	tdestroy(files->paths, free);
 	tdestroy(files->programs, free);
 	free(files);
+}
+
+bool used_files__are_in_order(const struct used_files *files)
+{
+	return !files->is_out_of_order;
 }
 
 /* Of an MMAP2 record of code, whose path ends within it; else NULL */
@@ -114,14 +133,20 @@ static int used_files__note_program(struct used_files *files, uint32_t pid,
 }
 
 int used_files__add_record(struct used_files *files,
-			   const struct perf_event_header *record)
+			   const struct perf_event_header *record, uint64_t time_ns)
 {
 	const struct perfdata_mmap2 *mmap2 = (const void *)record;
+	uint64_t epoch = machine__nr_map_changes(files->machine);
 	const char *path = mapped_path(record);
 	int err = machine__process(files->machine, record);
 
 	if (err)
 		return err == -EINVAL ? 0 : err;
+	if (machine__nr_map_changes(files->machine) != epoch) {
+		files->is_out_of_order |= time_ns < files->last_launch_ns ||
+					  time_ns < files->last_change_ns;
+		files->last_change_ns = time_ns;
+	}
 	return path ? used_files__note_program(files, mmap2->pid, path) : 0;
 }
 
@@ -133,9 +158,27 @@ static int used_files__add_map(struct used_files *files, const struct map *map)
 	return used_files__add_path(files, dso__path(map->dso));
 }
 
-int used_files__add_launch(struct used_files *files, const struct perfdata_sample *sample)
+/* Was a callchain here a short while ago? If not, it is remembered. */
+static bool used_files__has_seen(struct used_files *files, uint32_t pid, uint64_t chain)
 {
+	uint64_t epoch = machine__nr_map_changes(files->machine);
+	struct seen_chain *seen = &files->seen[(chain + hash__mix(0, pid)) % NR_SEEN];
+
+	if (chain && seen->chain == chain && seen->pid == pid && seen->epoch == epoch)
+		return true;
+	*seen = (struct seen_chain){.epoch = epoch, .chain = chain, .pid = pid};
+	return false;
+}
+
+int used_files__add_launch(struct used_files *files, const struct launch_sample *sample,
+			   uint64_t chain)
+{
+	files->is_out_of_order |= sample->time_ns < files->last_change_ns;
+	if (sample->time_ns > files->last_launch_ns)
+		files->last_launch_ns = sample->time_ns;
 	files->has_copied_stacks |= sample->user_state_bytes > 0;
+	if (used_files__has_seen(files, sample->pid, chain))
+		return 0;
 	for (uint64_t i = 0; i < sample->nr_ips; i++) {
 		uint64_t ip = sample->ips[i];
 		const struct map *map =

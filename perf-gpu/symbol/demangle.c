@@ -13,6 +13,7 @@
  *
  * Threads: any number; nothing is shared.
  */
+#include <errno.h>
 #include <libiberty/demangle.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,8 +24,14 @@
 #include "symbol/demangle.h"
 #include "symbol/short_name.h"
 
-/* What is longer stays mangled; ten times what PyTorch's longest name needs. */
+/*
+ * What is longer stays mangled: ten times what PyTorch's longest name needs, and of a short
+ * symbol so many times its size (names of CUTLASS and PyTorch have 8 times, at most), since
+ * a file can have many of them.
+ */
 #define MAX_NAME_BYTES (1u << 18)
+#define MAX_RATIO      64
+#define MIN_MAX_BYTES  4096
 /* The longest symbol that libiberty takes with its limit on. */
 #define MAX_LIMITED_BYTES 1024
 /* The longest symbol that is tried; gpu_log.h cuts at 65,000. */
@@ -40,8 +47,9 @@ struct demangling {
 	const char *symbol;
 	int options;
 	char *text; /* the name so far, NUL-terminated */
-	size_t nr, capacity;
+	size_t nr, capacity, max;
 	bool is_done;
+	bool has_no_memory;
 	jmp_buf give_up;
 };
 
@@ -51,14 +59,16 @@ static void demangling__print(const char *piece, size_t nr, void *opaque)
 	size_t capacity = demangling->capacity ? demangling->capacity : 256;
 	char *text;
 
-	if (nr >= MAX_NAME_BYTES - demangling->nr)
+	if (nr >= demangling->max - demangling->nr)
 		longjmp(demangling->give_up, 1);
 	while (capacity <= demangling->nr + nr)
 		capacity *= 2;
 	if (capacity != demangling->capacity) {
 		text = realloc(demangling->text, capacity);
-		if (!text)
+		if (!text) {
+			demangling->has_no_memory = true;
 			longjmp(demangling->give_up, 1);
+		}
 		demangling->text = text;
 		demangling->capacity = capacity;
 	}
@@ -91,23 +101,35 @@ static void demangling__run_on_large_stack(struct demangling *demangling, size_t
 	pthread_attr_t attr;
 	pthread_t thread;
 
-	if (pthread_attr_init(&attr))
+	if (pthread_attr_init(&attr)) {
+		demangling->has_no_memory = true;
 		return;
+	}
 	if (!pthread_attr_setstacksize(&attr, STACK_BYTES + nr_bytes * STACK_PER_BYTE) &&
 	    !pthread_create(&thread, &attr, demangling__run, demangling))
 		pthread_join(thread, NULL);
+	else
+		demangling->has_no_memory = true;
 	pthread_attr_destroy(&attr);
 }
 
-/* The name for free(), or NULL if the symbol isn't mangled, or not sanely. */
-static char *demangle_symbol(const char *symbol, int options)
+/*
+ * The name for free(), or NULL if the symbol isn't mangled, or not sanely.
+ * Return: 0 or -ENOMEM.
+ */
+static int demangle_symbol(const char *symbol, int options, char **ret)
 {
 	struct demangling demangling = {.symbol = symbol, .options = options};
 	size_t nr_bytes = strlen(symbol);
 
+	demangling.max = MIN_MAX_BYTES + MAX_RATIO * nr_bytes;
+	if (demangling.max > MAX_NAME_BYTES)
+		demangling.max = MAX_NAME_BYTES;
+
 	/* Both schemes begin so; saves the parsers for what is none of theirs. */
+	*ret = NULL;
 	if (*symbol != '_' || nr_bytes > MAX_SYMBOL_BYTES)
-		return NULL;
+		return 0;
 	if (nr_bytes <= MAX_LIMITED_BYTES) {
 		demangling__run(&demangling);
 	} else {
@@ -115,9 +137,10 @@ static char *demangle_symbol(const char *symbol, int options)
 		demangling__run_on_large_stack(&demangling, nr_bytes);
 	}
 	if (demangling.is_done && demangling.nr)
-		return demangling.text;
-	free(demangling.text);
-	return NULL;
+		*ret = demangling.text;
+	else
+		free(demangling.text);
+	return demangling.has_no_memory ? -ENOMEM : 0;
 }
 
 char *demangle(const char *name, enum demangle_style style)
@@ -128,8 +151,10 @@ char *demangle(const char *name, enum demangle_style style)
 
 	if (style == DEMANGLE_NONE)
 		return strdup(name);
-	demangled = demangle_symbol(name, style == DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI
-								 : perf_options);
+	if (demangle_symbol(
+		    name, style == DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : perf_options,
+		    &demangled))
+		return NULL;
 	if (style != DEMANGLE_SHORT)
 		return demangled ? demangled : strdup(name);
 	shortened = short_name(demangled ? demangled : name);

@@ -25,11 +25,14 @@
 
 struct dso {
 	char *path;
+	const char *base; /* its last part */
 	struct symbol_files *files;
 	struct build_id id; /* of the file that was mapped */
 	bool is_anonymous;
 	bool is_loaded; /* was tried: at most one of those below is there */
 	struct elf_symbols *elf;
+	bool is_debug_tried;
+	struct elf_symbols *debug; /* names that elf doesn't have; NULL: there is none */
 	struct perf_map *perf_map;
 };
 
@@ -85,6 +88,8 @@ int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
 		free(dso);
 		return -ENOMEM;
 	}
+	dso->base = strrchr(dso->path, '/');
+	dso->base = dso->base ? dso->base + 1 : dso->path;
 	*ret = dso;
 	return 0;
 }
@@ -93,6 +98,7 @@ void dso__delete(struct dso *dso)
 {
 	if (!dso)
 		return;
+	elf_symbols__close(dso->debug);
 	elf_symbols__close(dso->elf);
 	perf_map__close(dso->perf_map);
 	free(dso->path);
@@ -111,9 +117,7 @@ const char *dso__path(const struct dso *dso)
 
 const char *dso__basename(const struct dso *dso)
 {
-	const char *slash = strrchr(dso->path, '/');
-
-	return slash ? slash + 1 : dso->path;
+	return dso->base;
 }
 
 /* Who can't read a file goes on without its symbols, so errors end here. */
@@ -129,6 +133,20 @@ static void dso__load(struct dso *dso)
 		symbol_files__open(dso->files, dso->path, &dso->id, &dso->elf);
 }
 
+/* Nobody waits for a server as long as every function has a name. */
+static const struct symbol *dso__find_elf_symbol(struct dso *dso, uint64_t address)
+{
+	const struct symbol *symbol = elf_symbols__find(dso->elf, address);
+
+	if (symbol || elf_symbols__are_full(dso->elf))
+		return symbol;
+	if (!dso->is_debug_tried) {
+		dso->is_debug_tried = true;
+		symbol_files__open_debug(dso->files, dso->path, &dso->id, &dso->debug);
+	}
+	return dso->debug ? elf_symbols__find(dso->debug, address) : NULL;
+}
+
 const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
 				      uint64_t *ret_address)
 {
@@ -139,7 +157,7 @@ const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
 	if (dso->perf_map)
 		symbol = perf_map__find(dso->perf_map, address);
 	else if (dso->elf && !elf_symbols__address(dso->elf, offset, &address))
-		symbol = elf_symbols__find(dso->elf, address);
+		symbol = dso__find_elf_symbol(dso, address);
 	if (ret_address)
 		*ret_address = address;
 	return symbol;
@@ -149,6 +167,21 @@ Elf *dso__elf(struct dso *dso)
 {
 	dso__load(dso);
 	return dso->elf ? elf_symbols__file(dso->elf) : NULL;
+}
+
+struct build_id dso__build_id(const struct dso *dso)
+{
+	return dso->id;
+}
+
+struct dso_parts dso__parts(const struct dso *dso)
+{
+	return (struct dso_parts){
+		.is_asked = dso->is_loaded,
+		.elf = dso->elf,
+		.debug = dso->debug,
+		.perf_map = dso->perf_map,
+	};
 }
 
 int dso__address(struct dso *dso, uint64_t offset, uint64_t *ret)

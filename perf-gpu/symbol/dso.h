@@ -4,8 +4,9 @@
  * what libdwfl finds for the file: .symtab, else that of the debug file that
  * .gnu_debuglink or the build id names, else .dynsym; [vdso] from our own;
  * never from another build than the recorded one, if that is known; anonymous
- * memory ("//anon") from /tmp/perf-PID.map. Nothing is downloaded, whatever
- * DEBUGINFOD_URLS says. One thread.
+ * memory ("//anon") from /tmp/perf-PID.map. Where DEBUGINFOD_URLS is set, its servers are
+ * asked for a file that isn't found, and, once a function has no name, for the debug file of
+ * one that has no .symtab. One thread.
  */
 #ifndef PERF_GPU_SYMBOL_DSO_H
 #define PERF_GPU_SYMBOL_DSO_H
@@ -17,6 +18,8 @@
 #include "symbol/build_id.h"
 
 struct dso;
+struct elf_symbols;
+struct perf_map;
 struct symbol_files;
 
 struct symbol {
@@ -66,6 +69,20 @@ const struct symbol *dso__find_symbol(struct dso *dso, uint64_t offset,
 
 /* The file, of the recorded build, or NULL if there is none. Lives as the dso. */
 Elf *dso__elf(struct dso *dso);
+
+/* Which build was mapped; none: not known. */
+struct build_id dso__build_id(const struct dso *dso);
+
+/* What a file was asked for so far, and what it is. */
+struct dso_parts {
+	bool is_asked; /* for symbols, or for the file itself */
+	struct elf_symbols *elf; /* NULL: there is none, or no file that can be read */
+	struct elf_symbols *debug; /* of a server; NULL: there is none, or no need */
+	struct perf_map *perf_map; /* likewise */
+};
+
+/* They live as the dso. */
+struct dso_parts dso__parts(const struct dso *dso);
 
 /**
  * dso__address - where the file says that an offset in it is loaded

@@ -42,6 +42,8 @@ struct segment {
 struct elf_symbols {
 	Dwfl_Callbacks callbacks;
 	char *debug_path; /* of the callbacks */
+	bool is_stored; /* its debug file is the one below, and no other */
+	int debug_fd; /* -1: none, or libdwfl has it */
 	Dwfl *dwfl; /* owns the files and the names in them */
 	Dwfl_Module *module;
 	Elf *file; /* the module's main one */
@@ -49,6 +51,8 @@ struct elf_symbols {
 	struct segment *segments;
 	size_t nr_segments;
 	bool has_symtab; /* was tried */
+	bool has_full_symtab;
+	Elf *symbols_file; /* where they are from; NULL: nowhere */
 	struct symtab symtab;
 };
 
@@ -61,6 +65,14 @@ struct candidate {
 	bool is_sized;
 	uint8_t binding;
 };
+
+/* What libelf and libdwfl have failed by, if it was not what is in the file */
+static int system_error(int otherwise)
+{
+	return errno == ENOMEM || errno == EIO || errno == EMFILE || errno == ENFILE
+		       ? -errno
+		       : otherwise;
+}
 
 static int elf_symbols__read_segments(struct elf_symbols *elf)
 {
@@ -209,14 +221,44 @@ static void candidates__extend(struct candidate *candidates, size_t nr)
 	}
 }
 
+static bool has_section_of_type(Elf *file, GElf_Word type)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == type)
+			return true;
+	return false;
+}
+
+/* Which of the two files the symbols are of */
+static void elf_symbols__find_origin(struct elf_symbols *elf, int nr_symbols)
+{
+	GElf_Addr address, bias;
+	GElf_Word section;
+	GElf_Sym sym;
+	Elf *file;
+
+	for (int i = 0; i < nr_symbols && !elf->symbols_file; i++)
+		if (dwfl_module_getsym_info(elf->module, i, &sym, &address, &section,
+					    &file, &bias))
+			elf->symbols_file = file;
+	elf->has_full_symtab =
+		elf->symbols_file && has_section_of_type(elf->symbols_file, SHT_SYMTAB);
+}
+
 static int elf_symbols__read_symbols(struct elf_symbols *elf)
 {
-	int nr_symbols = dwfl_module_getsymtab(elf->module), err = 0;
 	struct candidate *candidates;
+	int nr_symbols, err = 0;
 	size_t nr = 0;
 
-	if (nr_symbols <= 0)
-		return 0;
+	errno = 0;
+	nr_symbols = dwfl_module_getsymtab(elf->module);
+	if (nr_symbols < 0)
+		return system_error(0);
+	elf_symbols__find_origin(elf, nr_symbols);
 	candidates = calloc((size_t)nr_symbols, sizeof(*candidates));
 	if (!candidates)
 		return -ENOMEM;
@@ -235,8 +277,9 @@ static int elf_symbols__read_symbols(struct elf_symbols *elf)
 
 /*
  * libdwfl asks the servers of DEBUGINFOD_URLS, which some distributions set for
- * everyone, for every stripped file: gigabytes and minutes for the sake of the
- * names of a few static functions. It looks at the variable at each query.
+ * everyone, for every stripped file: gigabytes and minutes, though most stacks go through
+ * exported functions alone (dso.c asks for the others). It looks at the variable at each
+ * query.
  */
 static int elf_symbols__read_symbols_offline(struct elf_symbols *elf)
 {
@@ -255,15 +298,32 @@ static int elf_symbols__read_symbols_offline(struct elf_symbols *elf)
 	return err;
 }
 
+/* libdwfl's way; of a stored file, only the debug file that is stored with it */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
+			  Dwarf_Addr base, const char *path, const char *link,
+			  GElf_Word crc, char **ret_name)
+{
+	struct elf_symbols *elf = *userdata;
+	int fd;
+
+	if (!elf->is_stored)
+		return dwfl_standard_find_debuginfo(module, userdata, name, base, path,
+						    link, crc, ret_name);
+	fd = elf->debug_fd;
+	elf->debug_fd = -1;
+	return fd;
+}
+
 static int elf_symbols__new(const char *debug_path, struct elf_symbols **ret)
 {
 	struct elf_symbols *elf = calloc(1, sizeof(*elf));
 
 	if (!elf)
 		return -ENOMEM;
+	elf->debug_fd = -1;
 	elf->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &elf->debug_path,
 	};
@@ -292,42 +352,57 @@ static bool has_build_id(Elf *file, const struct build_id *id)
 }
 
 /* Consumes @fd. */
+static int elf_symbols__load_file(struct elf_symbols *elf, const char *path, int fd,
+				  const struct build_id *id)
+{
+	GElf_Ehdr header;
+	void **userdata;
+
+	errno = 0;
+	dwfl_report_begin(elf->dwfl);
+	elf->module = dwfl_report_offline(elf->dwfl, path, path, fd);
+	if (!elf->module)
+		close(fd);
+	dwfl_report_end(elf->dwfl, NULL, NULL);
+	if (elf->module) {
+		dwfl_module_info(elf->module, &userdata, NULL, NULL, NULL, NULL, NULL,
+				 NULL);
+		*userdata = elf;
+	}
+	elf->file = elf->module ? dwfl_module_getelf(elf->module, &elf->bias) : NULL;
+	if (!elf->file || !gelf_getehdr(elf->file, &header) ||
+	    (header.e_type != ET_DYN && header.e_type != ET_EXEC)) {
+		int err = system_error(-EINVAL);
+
+		if (err != -EINVAL)
+			return err;
+		pr_debug("%s: no symbols: not an executable or shared ELF file", path);
+		return -EINVAL;
+	}
+	if (!has_build_id(elf->file, id)) {
+		pr_debug("%s: no symbols: not the build that was recorded", path);
+		return -ESTALE;
+	}
+	return elf_symbols__read_segments(elf);
+}
+
+/* Consumes @fd. */
 static int elf_symbols__read(const char *path, int fd, const struct build_id *id,
 			     const char *debug_path, struct elf_symbols **ret)
 {
 	struct elf_symbols *elf = NULL;
-	GElf_Ehdr header;
 	int err;
 
 	err = elf_symbols__new(debug_path, &elf);
-	if (err)
-		goto out;
-	err = -EINVAL;
-	dwfl_report_begin(elf->dwfl);
-	elf->module = dwfl_report_offline(elf->dwfl, path, path, fd);
-	if (elf->module)
-		fd = -1;
-	dwfl_report_end(elf->dwfl, NULL, NULL);
-	elf->file = elf->module ? dwfl_module_getelf(elf->module, &elf->bias) : NULL;
-	if (!elf->file || !gelf_getehdr(elf->file, &header) ||
-	    (header.e_type != ET_DYN && header.e_type != ET_EXEC)) {
-		pr_debug("%s: no symbols: not an executable or shared ELF file", path);
-		goto out;
-	}
-	if (!has_build_id(elf->file, id)) {
-		pr_debug("%s: no symbols: not the build that was recorded", path);
-		err = -ESTALE;
-		goto out;
-	}
-	err = elf_symbols__read_segments(elf);
-	if (err)
-		goto out;
-	*ret = elf;
-	elf = NULL;
-out:
-	if (fd >= 0)
+	if (err) {
 		close(fd);
-	elf_symbols__close(elf);
+		return err;
+	}
+	err = elf_symbols__load_file(elf, path, fd, id);
+	if (err)
+		elf_symbols__close(elf);
+	else
+		*ret = elf;
 	return err;
 }
 
@@ -351,6 +426,34 @@ int elf_symbols__open(const char *path, const struct build_id *id, const char *d
 		return -EINVAL;
 	}
 	return elf_symbols__read(path, fd, id, debug_path, ret);
+}
+
+static bool is_debug_file_of(int fd, const struct build_id *id)
+{
+	Elf *file = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	bool is_it = file && has_build_id(file, id);
+
+	elf_end(file);
+	return is_it;
+}
+
+int elf_symbols__open_stored(int fd, int debug_fd, const char *name,
+			     const struct build_id *id, struct elf_symbols **ret)
+{
+	struct elf_symbols *elf = NULL;
+	int err;
+
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	err = elf_symbols__read(name, fd, id, "", &elf);
+	if (err)
+		return err;
+	elf->is_stored = true;
+	if (debug_fd >= 0 && is_debug_file_of(debug_fd, id))
+		elf->debug_fd = fcntl(debug_fd, F_DUPFD_CLOEXEC, 0);
+	*ret = elf;
+	return 0;
 }
 
 /* libdwfl reads files; the kernel ends the image with its section headers. */
@@ -381,6 +484,8 @@ void elf_symbols__close(struct elf_symbols *elf)
 	symtab__release(&elf->symtab);
 	if (elf->dwfl)
 		dwfl_end(elf->dwfl);
+	if (elf->debug_fd >= 0)
+		close(elf->debug_fd);
 	free(elf->debug_path);
 	free(elf->segments);
 	free(elf);
@@ -391,7 +496,7 @@ Elf *elf_symbols__file(const struct elf_symbols *elf)
 	return elf->file;
 }
 
-/* Who has no memory for them goes on without. */
+/* Who can't read them goes on without. */
 static void elf_symbols__load(struct elf_symbols *elf)
 {
 	const char *path;
@@ -401,7 +506,9 @@ static void elf_symbols__load(struct elf_symbols *elf)
 	path = dwfl_module_info(elf->module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	err = elf_symbols__read_symbols_offline(elf);
 	if (err)
-		pr_debug("%s: no symbols: %s", path, strerror(-err));
+		pr_warning("cannot read the symbols of %s: %s: its functions are "
+			   "[unknown]",
+			   path, strerror(-err));
 	else
 		pr_debug("%s: %zu symbols", path, elf->symtab.nr_symbols);
 }
@@ -411,4 +518,31 @@ const struct symbol *elf_symbols__find(struct elf_symbols *elf, uint64_t address
 	if (!elf->has_symtab)
 		elf_symbols__load(elf);
 	return symtab__find(&elf->symtab, address);
+}
+
+bool elf_symbols__are_full(struct elf_symbols *elf)
+{
+	if (!elf->has_symtab)
+		elf_symbols__load(elf);
+	return elf->has_full_symtab;
+}
+
+static struct elf_image image_of(Elf *file)
+{
+	struct elf_image image = {0};
+
+	image.data = file ? elf_rawfile(file, &image.bytes) : NULL;
+	return image.data ? image : (struct elf_image){0};
+}
+
+struct elf_image elf_symbols__image(struct elf_symbols *elf)
+{
+	return image_of(elf->file);
+}
+
+struct elf_image elf_symbols__debug_image(struct elf_symbols *elf)
+{
+	if (!elf->has_symtab)
+		elf_symbols__load(elf);
+	return image_of(elf->symbols_file == elf->file ? NULL : elf->symbols_file);
 }

@@ -7,6 +7,8 @@
 #define PERF_GPU_SYMBOL_ELF_SYMBOLS_H
 
 #include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "symbol/build_id.h"
@@ -28,6 +30,16 @@ struct elf_symbols;
 int elf_symbols__open(const char *path, const struct build_id *id, const char *debug_path,
 		      struct elf_symbols **ret);
 
+/**
+ * elf_symbols__open_stored - open a file that is open already
+ * @fd:       stays the caller's
+ * @debug_fd: its separate debug file, likewise; -1: there is none, and none is looked for,
+ *            since where one may be is what the file says
+ * @name:     for messages; copied
+ */
+int elf_symbols__open_stored(int fd, int debug_fd, const char *name,
+			     const struct build_id *id, struct elf_symbols **ret);
+
 /* The same of the [vdso] of this process; -ENOENT if it has none. */
 int elf_symbols__open_vdso(const struct build_id *id, const char *debug_path,
 			   struct elf_symbols **ret);
@@ -47,5 +59,18 @@ Elf *elf_symbols__file(const struct elf_symbols *elf);
 
 /* The symbol that covers @address, or NULL: the file may have none at all. */
 const struct symbol *elf_symbols__find(struct elf_symbols *elf, uint64_t address);
+
+/* Does it, or its debug file, have a full symbol table, not only that of what is exported? */
+bool elf_symbols__are_full(struct elf_symbols *elf);
+
+/* Bytes of a file, mapped; NULL and 0: there is none */
+struct elf_image {
+	const void *data;
+	size_t bytes;
+};
+
+/* The whole file, and the debug file that symbols came from: they live as the object. */
+struct elf_image elf_symbols__image(struct elf_symbols *elf);
+struct elf_image elf_symbols__debug_image(struct elf_symbols *elf);
 
 #endif

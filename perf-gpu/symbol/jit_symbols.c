@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "gpu_log.h"
-#include "symbol/demangle.h"
 #include "symbol/perf_map.h"
+#include "symbol/symtab.h"
 
 struct entry {
 	struct symbol symbol; /* name: NULL for code that was moved, up to finish() */
@@ -43,6 +43,7 @@ struct jit_symbols {
 	size_t text_bytes, text_capacity;
 	uint64_t text_offset; /* where in the file the next piece is to begin */
 	bool is_in_half_line; /* whose beginning is missing */
+	bool is_memory_told; /* that there was none for a name */
 };
 
 int jit_symbols__new(struct jit_symbols **ret)
@@ -315,9 +316,6 @@ const struct symbol *jit_symbols__find(struct jit_symbols *symbols, uint64_t add
 	if (!best || !*best->symbol.name)
 		return NULL;
 	symbol = &best->symbol;
-	if (!symbol->demangled)
-		symbol->demangled = demangle(symbol->name, DEMANGLE_PERF);
-	if (!symbol->demangled)
-		symbol->demangled = symbol->name;
+	symbol__demangle(symbol, &symbols->is_memory_told);
 	return symbol;
 }

@@ -19,8 +19,10 @@
 #include <sys/mman.h>
 
 #include "perfdata/format.h"
+#include "perfdata/mmap2.h"
 #include "symbol/machine.h"
 #include "symbol/symbol_files.h"
+#include "util/hash_index.h"
 
 struct process {
 	uint32_t pid; /* first: key */
@@ -40,9 +42,23 @@ struct dso_node {
 	struct dso *dso;
 };
 
+/*
+ * Maps that were found a short while ago, by process and page: a walk down two trees takes
+ * eight times as long, and who looks at a callchain asks for each of its addresses.
+ */
+#define NR_FOUND  256
+#define PAGE_BITS 12
+
+struct found_map {
+	uint64_t nr_map_changes; /* as of which it was found; until the next it stays */
+	uint32_t pid;
+	const struct map *map; /* NULL: none */
+};
+
 struct machine {
 	struct symbol_files *files;
-	uint64_t nr_map_changes;
+	struct found_map *found;
+	uint64_t nr_map_changes, nr_comm_changes;
 	/* Roots of tsearch(3) trees. */
 	void *processes;
 	void *threads;
@@ -130,8 +146,10 @@ int machine__new(const char *symfs, struct machine **ret)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
 
-	if (!machine || symbol_files__new(symfs, &machine->files)) {
-		free(machine);
+	if (machine)
+		machine->found = calloc(NR_FOUND, sizeof(*machine->found));
+	if (!machine || !machine->found || symbol_files__new(symfs, &machine->files)) {
+		machine__delete(machine);
 		return -ENOMEM;
 	}
 	*ret = machine;
@@ -146,7 +164,13 @@ void machine__delete(struct machine *machine)
 	tdestroy(machine->threads, thread__delete);
 	tdestroy(machine->dsos, dso_node__delete);
 	symbol_files__delete(machine->files);
+	free(machine->found);
 	free(machine);
+}
+
+void machine__set_store(struct machine *machine, const struct symbol_store *store)
+{
+	symbol_files__set_store(machine->files, store);
 }
 
 int machine__set_build_id(struct machine *machine, const char *path,
@@ -158,6 +182,30 @@ int machine__set_build_id(struct machine *machine, const char *path,
 void machine__set_origin(struct machine *machine, const struct perf_map_origin *origin)
 {
 	symbol_files__set_origin(machine->files, origin);
+}
+
+struct dso_visitor {
+	int (*visit)(struct dso *dso, void *context);
+	void *context;
+	int ret;
+};
+
+static void visit_dso(const void *node, VISIT order, void *closure)
+{
+	const struct dso_node *dso_node = *(struct dso_node *const *)node;
+	struct dso_visitor *visitor = closure;
+
+	if ((order == postorder || order == leaf) && !visitor->ret)
+		visitor->ret = visitor->visit(dso_node->dso, visitor->context);
+}
+
+int machine__for_each_dso(const struct machine *machine,
+			  int (*visit)(struct dso *dso, void *context), void *context)
+{
+	struct dso_visitor visitor = {.visit = visit, .context = context};
+
+	twalk_r(machine->dsos, visit_dso, &visitor);
+	return visitor.ret;
 }
 
 size_t machine__nr_stale_files(const struct machine *machine)
@@ -210,6 +258,7 @@ static int machine__set_comm(struct machine *machine, uint32_t pid, uint32_t tid
 
 	if (!copy)
 		return -ENOMEM;
+	machine->nr_comm_changes++;
 	if (thread) {
 		free(thread->comm);
 		thread->comm = copy;
@@ -233,6 +282,7 @@ static int machine__get_dso(struct machine *machine, const char *path, uint32_t 
 			    struct build_id id, struct dso **ret)
 {
 	struct dso_node key = {.path = path, .pid = dso__is_anonymous(path) ? pid : 0};
+	const size_t path_bytes = strlen(path) + 1;
 	struct dso_node **found, *node;
 
 	key.id = id.nr_bytes ? id : symbol_files__build_id(machine->files, path);
@@ -242,10 +292,10 @@ static int machine__get_dso(struct machine *machine, const char *path, uint32_t 
 		return 0;
 	}
 	/* The key needs the path of the record, which dso__path() needn't be. */
-	node = calloc(1, sizeof(*node) + strlen(path) + 1);
+	node = calloc(1, sizeof(*node) + path_bytes);
 	if (!node)
 		return -ENOMEM;
-	node->path = strcpy((char *)(node + 1), path);
+	node->path = memcpy(node + 1, path, path_bytes);
 	node->pid = key.pid;
 	node->id = key.id;
 	if (dso__new(path, pid, machine->files, &node->id, &node->dso) ||
@@ -315,14 +365,13 @@ static int machine__process_mmap2(struct machine *machine,
 				  const struct perf_event_header *record)
 {
 	const struct perfdata_mmap2 *mmap2 = (const void *)record;
-	struct build_id id = {0};
+	struct build_id id;
 
 	if (record->size < sizeof(*mmap2))
 		return -EINVAL;
 	if (!record__is_user(record) || !(mmap2->prot & PROT_EXEC))
 		return 0;
-	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-		id = build_id__make(mmap2->build_id, mmap2->build_id_bytes);
+	id = build_id__make(mmap2->build_id, perfdata_mmap2__id_bytes(mmap2));
 	/* The two begin alike. */
 	return machine__add_map(machine, (const void *)record,
 				record__string(record, sizeof(*mmap2)), id);
@@ -399,14 +448,33 @@ int machine__process(struct machine *machine, const struct perf_event_header *re
 const struct map *machine__find_map(const struct machine *machine, uint32_t pid,
 				    uint64_t ip)
 {
-	const struct process *process = machine__find_process(machine, pid);
+	struct found_map *found =
+		&machine->found[hash__mix(pid, ip >> PAGE_BITS) % NR_FOUND];
+	const struct process *process;
+	const struct map *map;
 
-	return process ? maps__find(process->maps, ip) : NULL;
+	/* None that is of the process overlaps with it. */
+	if (found->map && found->pid == pid &&
+	    found->nr_map_changes == machine->nr_map_changes && ip >= found->map->start &&
+	    ip < found->map->end)
+		return found->map;
+	process = machine__find_process(machine, pid);
+	map = process ? maps__find(process->maps, ip) : NULL;
+	if (map)
+		*found = (struct found_map){.nr_map_changes = machine->nr_map_changes,
+					    .pid = pid,
+					    .map = map};
+	return map;
 }
 
 uint64_t machine__nr_map_changes(const struct machine *machine)
 {
 	return machine->nr_map_changes;
+}
+
+uint64_t machine__nr_comm_changes(const struct machine *machine)
+{
+	return machine->nr_comm_changes;
 }
 
 const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid)

@@ -16,6 +16,7 @@
 #include "symbol/dso.h"
 #include "symbol/maps.h"
 #include "symbol/perf_map.h"
+#include "symbol/symbol_store.h"
 
 struct machine;
 
@@ -28,6 +29,9 @@ struct machine;
  */
 int machine__new(const char *symfs, struct machine **ret);
 void machine__delete(struct machine *machine); /* NULL is fine */
+
+/* As symbol_files__set_store(). Call ahead of the questions. */
+void machine__set_store(struct machine *machine, const struct symbol_store *store);
 
 /**
  * machine__set_build_id - which build was mapped from a path
@@ -42,6 +46,13 @@ int machine__set_build_id(struct machine *machine, const char *path,
 
 /* As symbol_files__set_origin(). Call ahead of the questions. */
 void machine__set_origin(struct machine *machine, const struct perf_map_origin *origin);
+
+/**
+ * machine__for_each_dso - call a function for each file that was mapped, by its path
+ * @visit: 0: go on; else that is returned
+ */
+int machine__for_each_dso(const struct machine *machine,
+			  int (*visit)(struct dso *dso, void *context), void *context);
 
 /* Files that symbols were looked for in, and that are another build by now. */
 size_t machine__nr_stale_files(const struct machine *machine);
@@ -66,6 +77,9 @@ uint64_t machine__nr_map_changes(const struct machine *machine);
 
 /* Name of a thread, else of its process, else "" (valid as above). */
 const char *machine__comm(const struct machine *machine, uint32_t pid, uint32_t tid);
+
+/* Counts up with each change of any thread's name: until then they are the same. */
+uint64_t machine__nr_comm_changes(const struct machine *machine);
 
 /*
  * How often @pid has called exec so far: its maps before don't count any more.

@@ -2,7 +2,7 @@
 /*
  * What is mapped where in an address space: sorted, without overlaps, since a new
  * map cuts what it covers, as the kernel's mmap does. Processes share one after a
- * fork, until one of them maps something: a fork costs nothing. One thread.
+ * fork, and most of it after one of them has mapped something. One thread.
  */
 #ifndef PERF_GPU_SYMBOL_MAPS_H
 #define PERF_GPU_SYMBOL_MAPS_H

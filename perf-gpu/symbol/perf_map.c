@@ -28,6 +28,7 @@
 
 struct perf_map {
 	char *text; /* NUL-terminated; the names point into it */
+	size_t nr_bytes; /* of the text; its newlines are NULs now */
 	struct symtab symtab;
 };
 
@@ -71,25 +72,24 @@ static int perf_map__parse(struct perf_map *map)
 }
 
 /* A process that still runs may be appending to the file. */
-static int perf_map__read_text(int fd, size_t size, char **ret)
+static int perf_map__read_text(struct perf_map *map, int fd, off_t file_bytes)
 {
-	char *text = malloc(size + 1);
+	size_t size = (uint64_t)file_bytes < PERF_MAP_MAX_BYTES ? (size_t)file_bytes
+								: PERF_MAP_MAX_BYTES;
 	size_t nr_read = 0;
 	ssize_t n;
 
-	if (!text)
+	map->text = malloc(size + 1);
+	if (!map->text)
 		return -ENOMEM;
-	while (nr_read < size && (n = read(fd, text + nr_read, size - nr_read)) != 0) {
-		if (n < 0 && errno != EINTR) {
-			int err = -errno;
-
-			free(text);
-			return err;
-		}
+	while (nr_read < size && (n = pread(fd, map->text + nr_read, size - nr_read,
+					    (off_t)nr_read)) != 0) {
+		if (n < 0 && errno != EINTR)
+			return -errno;
 		nr_read += n > 0 ? (size_t)n : 0;
 	}
-	text[nr_read] = '\0';
-	*ret = text;
+	map->text[nr_read] = '\0';
+	map->nr_bytes = nr_read;
 	return 0;
 }
 
@@ -98,32 +98,28 @@ static bool is_of_origin(const struct stat *st, const struct perf_map_origin *or
 	uint64_t written_ns =
 		(uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 
-	return st->st_uid == origin->uid && written_ns <= origin->end_ns;
+	/* What root has recorded may be the user's behind sudo. */
+	return (st->st_uid == origin->uid || !st->st_uid) && written_ns <= origin->end_ns;
 }
 
-int perf_map__open(const char *path, const struct perf_map_origin *origin,
-		   struct perf_map **ret)
+/* @origin: NULL for any */
+static int perf_map__open_fd(int fd, const char *path,
+			     const struct perf_map_origin *origin, struct perf_map **ret)
 {
-	/* /tmp is everybody's: no links, and nothing that open(2) would wait on. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct perf_map *map = calloc(1, sizeof(*map));
 	struct stat st;
 	int err;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fstat(fd, &st))
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = -EINVAL;
-	else if (!is_of_origin(&st, origin))
+	else if (origin && !is_of_origin(&st, origin))
 		err = -ESTALE;
 	else if (!map)
 		err = -ENOMEM;
 	else
-		err = perf_map__read_text(fd,
-					  (uint64_t)st.st_size < PERF_MAP_MAX_BYTES
-						  ? (size_t)st.st_size
-						  : PERF_MAP_MAX_BYTES,
-					  &map->text);
+		err = perf_map__read_text(map, fd, st.st_size);
 	if (!err)
 		err = perf_map__parse(map);
 	if (err) {
@@ -134,10 +130,42 @@ int perf_map__open(const char *path, const struct perf_map_origin *origin,
 	*ret = map;
 	map = NULL;
 out:
-	if (fd >= 0)
-		close(fd);
 	perf_map__close(map);
 	return err;
+}
+
+int perf_map__open(const char *path, const struct perf_map_origin *origin,
+		   struct perf_map **ret)
+{
+	/* /tmp is everybody's: no links, and nothing that open(2) would wait on. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int err;
+
+	if (fd < 0) {
+		err = -errno;
+		pr_debug("%s: no symbols: %s", path, strerror(-err));
+		return err;
+	}
+	err = perf_map__open_fd(fd, path, origin, ret);
+	close(fd);
+	return err;
+}
+
+int perf_map__open_stored(int fd, const char *path, struct perf_map **ret)
+{
+	return fd < 0 ? fd : perf_map__open_fd(fd, path, NULL, ret);
+}
+
+char *perf_map__text(const struct perf_map *map, size_t *ret_bytes)
+{
+	char *text = malloc(map->nr_bytes + 1);
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < map->nr_bytes; i++)
+		text[i] = map->text[i] ? map->text[i] : '\n';
+	*ret_bytes = map->nr_bytes;
+	return text;
 }
 
 void perf_map__close(struct perf_map *map)

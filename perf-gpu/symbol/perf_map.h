@@ -6,6 +6,7 @@
 #ifndef PERF_GPU_SYMBOL_PERF_MAP_H
 #define PERF_GPU_SYMBOL_PERF_MAP_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,7 +31,21 @@ struct perf_map_origin {
  */
 int perf_map__open(const char *path, const struct perf_map_origin *origin,
 		   struct perf_map **ret);
+/**
+ * perf_map__open_stored - read one that was packed
+ * @fd:   stays the caller's; -ENOENT: there is none, which is returned
+ * @path: for messages
+ */
+int perf_map__open_stored(int fd, const char *path, struct perf_map **ret);
+
 void perf_map__close(struct perf_map *map); /* NULL is fine */
+
+/**
+ * perf_map__text - what was read, as it stands in the file
+ *
+ * Return: a copy for free(), NULL without memory.
+ */
+char *perf_map__text(const struct perf_map *map, size_t *ret_bytes);
 
 /* The symbol that covers an address of the process, or NULL. */
 const struct symbol *perf_map__find(struct perf_map *map, uint64_t address);

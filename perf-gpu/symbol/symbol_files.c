@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "symbol/debuginfod.h"
 #include "util/log.h"
 
 /* libdwfl's default: beside the file, in .debug/ beside it, in the system's place */
@@ -24,9 +26,12 @@ struct symbol_files {
 	char *cache; /* perf's, of files by build id; NULL: there is none */
 	char *debug_path; /* where libdwfl looks for debug files */
 	void *recorded; /* tree of tsearch(3) */
+	const struct symbol_store *store; /* NULL: there is none */
+	struct debuginfod *debuginfod;
 	bool has_origin;
 	struct perf_map_origin origin; /* of perf maps */
 	size_t nr_stale;
+	struct log_limit unread;
 };
 
 static int recorded_file__compare(const void *a, const void *b)
@@ -89,7 +94,8 @@ int symbol_files__new(const char *symfs, struct symbol_files **ret)
 	if (!files || symbol_files__find_cache(files, symfs))
 		goto out;
 	files->root = strdup(symfs ? symfs : "");
-	if (!files->root || symbol_files__set_debug_path(files, symfs))
+	if (!files->root || symbol_files__set_debug_path(files, symfs) ||
+	    debuginfod__new(&files->debuginfod))
 		goto out;
 	*ret = files;
 	return 0;
@@ -103,6 +109,7 @@ void symbol_files__delete(struct symbol_files *files)
 	if (!files)
 		return;
 	tdestroy(files->recorded, free);
+	debuginfod__delete(files->debuginfod);
 	free(files->debug_path);
 	free(files->cache);
 	free(files->root);
@@ -123,15 +130,16 @@ int symbol_files__set_build_id(struct symbol_files *files, const char *path,
 			       const struct build_id *id)
 {
 	struct recorded_file *file = symbol_files__find(files, path);
+	const size_t path_bytes = strlen(path) + 1;
 
 	if (file) {
 		file->id = *id;
 		return 0;
 	}
-	file = calloc(1, sizeof(*file) + strlen(path) + 1);
+	file = calloc(1, sizeof(*file) + path_bytes);
 	if (!file)
 		return -ENOMEM;
-	file->path = strcpy((char *)(file + 1), path);
+	file->path = memcpy(file + 1, path, path_bytes);
 	file->id = *id;
 	if (!tsearch(file, &files->recorded, recorded_file__compare)) {
 		free(file);
@@ -157,6 +165,24 @@ static int symbol_files__try(const struct symbol_files *files, char *path,
 	return err;
 }
 
+/* Is there none, or is it no ELF file? Of such nothing is said, as perf does. */
+static bool is_no_wonder(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -EINVAL;
+}
+
+/* What to tell of two places that had no file; 0 if the second one has it. */
+static int reason(int first, int second)
+{
+	return !second || is_no_wonder(first) ? second : first;
+}
+
+/* Of what is kept by build id, another build is no other than none. */
+static int is_there(int err)
+{
+	return err == -ESTALE ? -ENOENT : err;
+}
+
 static int symbol_files__try_build_id(const struct symbol_files *files, const char *name,
 				      const struct build_id *id, struct elf_symbols **ret)
 {
@@ -170,12 +196,65 @@ static int symbol_files__try_build_id(const struct symbol_files *files, const ch
 						    files->cache, text, text + 2, name),
 					id, ret);
 	if (err)
-		err = symbol_files__try(
-			files,
-			format_path("%s/usr/lib/debug/.build-id/%.2s/%s.debug",
-				    files->root, text, text + 2),
-			id, ret);
+		err = reason(
+			err,
+			symbol_files__try(
+				files,
+				format_path("%s/usr/lib/debug/.build-id/%.2s/%s.debug",
+					    files->root, text, text + 2),
+				id, ret));
 	return err;
+}
+
+void symbol_files__set_store(struct symbol_files *files, const struct symbol_store *store)
+{
+	files->store = store;
+}
+
+/* -ENOENT: it is not there */
+static int symbol_files__try_store(const struct symbol_files *files, const char *path,
+				   const struct build_id *id, struct elf_symbols **ret)
+{
+	const struct symbol_store *store = files->store;
+	int fd;
+
+	fd = symbol_store__find_id(
+		store, *path == '/' ? SYMBOL_STORE_ELF : SYMBOL_STORE_VDSO, id);
+	if (fd < 0)
+		fd = symbol_store__find_path(store, path);
+	if (fd < 0)
+		return -ENOENT;
+	return elf_symbols__open_stored(
+		fd, symbol_store__find_id(store, SYMBOL_STORE_DEBUG, id), path, id, ret);
+}
+
+static int symbol_files__try_server(struct symbol_files *files, enum debuginfod_kind kind,
+				    const char *path, const struct build_id *id,
+				    struct elf_symbols **ret)
+{
+	int fd = debuginfod__find(files->debuginfod, kind, id, path), err;
+
+	if (fd < 0)
+		return fd;
+	err = elf_symbols__open_stored(fd, -1, path, id, ret);
+	close(fd);
+	return err;
+}
+
+int symbol_files__open_debug(struct symbol_files *files, const char *path,
+			     const struct build_id *id, struct elf_symbols **ret)
+{
+	return id->nr_bytes ? symbol_files__try_server(files, DEBUGINFOD_DEBUGINFO, path,
+						       id, ret)
+			    : -ENOENT;
+}
+
+static void symbol_files__tell_unread(struct symbol_files *files, const char *path,
+				      int err)
+{
+	if (log_limit__take(&files->unread))
+		pr_warning("cannot read %s%s: %s: its functions are [unknown]",
+			   *path == '/' ? files->root : "", path, strerror(-err));
 }
 
 static void symbol_files__warn(struct symbol_files *files, const char *path,
@@ -184,6 +263,9 @@ static void symbol_files__warn(struct symbol_files *files, const char *path,
 	bool is_vdso = *path != '/';
 	char text[BUILD_ID_TEXT_BYTES];
 
+	/* Of another machine's file it is no wonder. */
+	if (files->store)
+		return;
 	if (++files->nr_stale > SYMBOL_FILES_MAX_WARNINGS)
 		return;
 	pr_warning("%s%s is not the one that was recorded, whose build id is %s: its "
@@ -194,23 +276,42 @@ static void symbol_files__warn(struct symbol_files *files, const char *path,
 			   : "Give the folder that has the recorded files to --symfs");
 }
 
+static int symbol_files__find_file(struct symbol_files *files, const char *path,
+				   const struct build_id *id, struct elf_symbols **ret)
+{
+	bool is_vdso = *path != '/';
+	int err = -ENOENT;
+
+	if (files->store) {
+		err = is_there(symbol_files__try_store(files, path, id, ret));
+		if (!err || (!id->nr_bytes && !*files->root))
+			return err;
+	}
+	if (is_vdso)
+		err = reason(err, elf_symbols__open_vdso(id, files->debug_path, ret));
+	else
+		err = reason(err, symbol_files__try(
+					  files, format_path("%s%s", files->root, path),
+					  id, ret));
+	if (!err || !id->nr_bytes)
+		return err;
+	/* A debug file alone has no offsets, which are what maps tell of code. */
+	err = reason(err, is_there(symbol_files__try_build_id(
+				  files, is_vdso ? "vdso" : "elf", id, ret)));
+	return err ? reason(err, symbol_files__try_server(files, DEBUGINFOD_EXECUTABLE,
+							  path, id, ret))
+		   : 0;
+}
+
 int symbol_files__open(struct symbol_files *files, const char *path,
 		       const struct build_id *id, struct elf_symbols **ret)
 {
-	bool is_vdso = *path != '/';
-	int err;
+	int err = symbol_files__find_file(files, path, id, ret);
 
-	if (is_vdso)
-		err = elf_symbols__open_vdso(id, files->debug_path, ret);
-	else
-		err = symbol_files__try(files, format_path("%s%s", files->root, path), id,
-					ret);
-	if (!err || !id->nr_bytes)
-		return err;
-	if (!symbol_files__try_build_id(files, is_vdso ? "vdso" : "elf", id, ret))
-		return 0;
 	if (err == -ESTALE)
 		symbol_files__warn(files, path, id);
+	else if (err && !is_no_wonder(err))
+		symbol_files__tell_unread(files, path, err);
 	return err;
 }
 
@@ -224,6 +325,9 @@ void symbol_files__set_origin(struct symbol_files *files,
 int symbol_files__open_perf_map(const struct symbol_files *files, const char *path,
 				struct perf_map **ret)
 {
+	if (files->store)
+		return perf_map__open_stored(symbol_store__find_path(files->store, path),
+					     path, ret);
 	if (!files->has_origin)
 		return -ENOENT;
 	return perf_map__open(path, &files->origin, ret);

@@ -8,6 +8,12 @@
  *        .debug below --symfs, or PERF_BUILDID_DIR, or ~/.debug
  *   /usr/lib/debug/.build-id/xx/yyyy....debug, below --symfs if there is one
  *
+ * Ahead of all of them comes an archive, if that is what the recording is in: its own files,
+ * by build id, or by path if the recording doesn't know one. Such a file is then taken from
+ * nowhere else: what has its path here is of another machine.
+ *
+ *   the servers of DEBUGINFOD_URLS, by build id, if that is set (symbol/debuginfod.h)
+ *
  * and of a recorded file whose build id is known, another build is never taken.
  * One thread.
  */
@@ -19,8 +25,15 @@
 #include "symbol/build_id.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/perf_map.h"
+#include "symbol/symbol_store.h"
 
 struct symbol_files;
+
+/* Where files are looked for. */
+struct symbol_place {
+	const char *symfs; /* folder that stands for the machine's root; NULL: it is / */
+	const struct symbol_store *store; /* of an archive; NULL: there is none */
+};
 
 /* So many files that are other builds are named; the rest is counted. */
 #define SYMBOL_FILES_MAX_WARNINGS 5
@@ -34,6 +47,10 @@ struct symbol_files;
  */
 int symbol_files__new(const char *symfs, struct symbol_files **ret);
 void symbol_files__delete(struct symbol_files *files); /* NULL is fine */
+
+/* Look into @store first, which must outlive @files. */
+void symbol_files__set_store(struct symbol_files *files,
+			     const struct symbol_store *store);
 
 /**
  * symbol_files__set_build_id - which build was recorded under a path
@@ -61,6 +78,18 @@ struct build_id symbol_files__build_id(const struct symbol_files *files,
  */
 int symbol_files__open(struct symbol_files *files, const char *path,
 		       const struct build_id *id, struct elf_symbols **ret);
+
+/**
+ * symbol_files__open_debug - have the names that a file itself doesn't have
+ * @path, @id: of the file, which was found
+ * @ret:       of its debug file from a server of DEBUGINFOD_URLS; as above
+ *
+ * Other debug files libdwfl has found already, if there are any.
+ *
+ * Return: 0 or a negative errno: -ENOENT if there is none.
+ */
+int symbol_files__open_debug(struct symbol_files *files, const char *path,
+			     const struct build_id *id, struct elf_symbols **ret);
 
 /**
  * symbol_files__set_origin - perf maps may be read from /tmp, if they are of it

@@ -17,6 +17,7 @@
 
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
+#include "util/log.h"
 
 struct symtab_extent {
 	uint64_t start, end;
@@ -136,6 +137,19 @@ out:
 	return err;
 }
 
+void symbol__demangle(struct symbol *symbol, bool *is_told)
+{
+	if (!symbol->demangled)
+		symbol->demangled = demangle(symbol->name, DEMANGLE_PERF);
+	if (symbol->demangled)
+		return;
+	if (!*is_told)
+		pr_warning("no memory to demangle names of functions: some stay as they "
+			   "are");
+	*is_told = true;
+	symbol->demangled = symbol->name;
+}
+
 const struct symbol *symtab__find(struct symtab *symtab, uint64_t address)
 {
 	size_t low = 0, high = symtab->nr_extents;
@@ -153,10 +167,7 @@ const struct symbol *symtab__find(struct symtab *symtab, uint64_t address)
 		return NULL;
 
 	symbol = &symtab->symbols[symtab->extents[low].symbol];
-	if (!symbol->demangled)
-		symbol->demangled = demangle(symbol->name, DEMANGLE_PERF);
-	if (!symbol->demangled)
-		symbol->demangled = symbol->name;
+	symbol__demangle(symbol, &symtab->is_memory_told);
 	return symbol;
 }
 

@@ -5,6 +5,7 @@
 #ifndef PERF_GPU_SYMBOL_SYMTAB_H
 #define PERF_GPU_SYMBOL_SYMTAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct symtab {
 	size_t nr_symbols, capacity;
 	struct symtab_extent *extents; /* made by symtab__finish() */
 	size_t nr_extents;
+	bool is_memory_told; /* that there was none for a name */
 };
 
 /**
@@ -35,6 +37,14 @@ int symtab__finish(struct symtab *symtab);
 
 /* The symbol that covers @address, or NULL. Its demangled is made here. */
 const struct symbol *symtab__find(struct symtab *symtab, uint64_t address);
+
+/**
+ * symbol__demangle - make its demangled name, if there is none yet
+ * @is_told: has a warning told that names stay mangled, for want of memory? It is set then
+ *
+ * The name is to be freed, if it isn't the symbol's own.
+ */
+void symbol__demangle(struct symbol *symbol, bool *is_told);
 
 void symtab__release(struct symtab *symtab);
 

@@ -38,7 +38,7 @@ struct unwind_process {
 
 struct dwarf_unwind {
 	const struct machine *machine;
-	const struct user_arch *arch;
+	const struct arch *arch;
 	void *processes; /* tsearch(3) tree */
 	/* The walk at hand */
 	struct unwind_process *process;
@@ -64,7 +64,7 @@ static void unwind_process__delete(void *node)
 	free(process);
 }
 
-int dwarf_unwind__new(const struct machine *machine, const struct user_arch *arch,
+int dwarf_unwind__new(const struct machine *machine, const struct arch *arch,
 		      struct dwarf_unwind **ret)
 {
 	struct dwarf_unwind *unwind = calloc(1, sizeof(*unwind));
@@ -131,16 +131,34 @@ static bool read_file(const struct dwarf_unwind *unwind, uint64_t address, uint6
 	return true;
 }
 
+/*
+ * A word that is a signed return address, as what it returns to: libdw doesn't know of
+ * signatures. Where they are the sample doesn't tell, but only addresses of code come
+ * out right. No other word has upper bits, and leads to code without them.
+ */
+static uint64_t without_signature(const struct dwarf_unwind *unwind, uint64_t word)
+{
+	uint64_t address = word & unwind->arch->code_mask;
+
+	if (!unwind->arch->code_mask || address == word || !address ||
+	    !machine__find_map(unwind->machine, unwind->process->pid, address - 1))
+		return word;
+	return address;
+}
+
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *arg)
 {
 	struct dwarf_unwind *unwind = arg;
+	uint64_t word;
 
 	(void)dwfl;
-	if (user_state__read(unwind->state, address, ret) ||
-	    read_file(unwind, address, ret))
-		return true;
-	unwind->has_missed = true;
-	return false;
+	if (!user_state__read(unwind->state, address, &word) &&
+	    !read_file(unwind, address, &word)) {
+		unwind->has_missed = true;
+		return false;
+	}
+	*ret = without_signature(unwind, word);
+	return true;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)

@@ -25,7 +25,7 @@ struct dwarf_unwind;
  *
  * Return: 0 or -ENOMEM.
  */
-int dwarf_unwind__new(const struct machine *machine, const struct user_arch *arch,
+int dwarf_unwind__new(const struct machine *machine, const struct arch *arch,
 		      struct dwarf_unwind **ret);
 void dwarf_unwind__delete(struct dwarf_unwind *unwind); /* NULL is fine */
 

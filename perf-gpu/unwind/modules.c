@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "symbol/dso.h"
+#include "unwind/tables.h"
 
 /* libdwfl may close what it gets, so it gets one reference more. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
@@ -230,6 +231,7 @@ int modules__add(struct modules *modules, uint64_t address)
 	if (err)
 		return err;
 	modules->entries[nr - 1].has_tables =
+		tables__are_bounded(new.elf) &&
 		module__has_tables(&modules->entries[nr - 1]);
 	return modules->entries[nr - 1].has_tables ? 0 : -ENOENT;
 }

@@ -11,46 +11,10 @@
  */
 #include "unwind/user_state.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 
 #include "perfdata/cursor.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
-
-/* perf's numbers: asm/perf_regs.h of each; DWARF's: the psABIs. */
-static const struct user_arch archs[] = {
-	{
-		.name = "x86_64",
-		.elf_machine = EM_X86_64,
-		.nr_regs = 17,
-		/* ax dx cx bx si di bp sp r8 ... r15, and ip as return address */
-		.perf_regs = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8},
-		.perf_pc = 8,
-		.perf_sp = 7,
-	},
-	{
-		.name = "aarch64",
-		.elf_machine = EM_AARCH64,
-		.nr_regs = 32,
-		/* x0 ... x30, sp */
-		.perf_regs = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-			      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-			      22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
-		.perf_pc = 32,
-		.perf_sp = 31,
-	},
-};
-
-const struct user_arch *user_arch__find(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(archs); i++) {
-		if (name && !strcmp(name, archs[i].name))
-			return &archs[i];
-	}
-	return NULL;
-}
 
 static bool is_sampled(uint64_t mask, unsigned int perf_reg)
 {
@@ -70,7 +34,7 @@ static uint64_t reg_value(const unsigned char *regs, uint64_t mask, unsigned int
 	return value;
 }
 
-static int parse_regs(const struct user_arch *arch, uint64_t mask,
+static int parse_regs(const struct arch *arch, uint64_t mask,
 		      struct perfdata_cursor *cursor, struct user_state *state)
 {
 	uint64_t abi = perfdata_cursor__u64(cursor);
@@ -105,7 +69,7 @@ static int parse_stack(struct perfdata_cursor *cursor, struct user_state *state)
 	return 0;
 }
 
-int user_state__parse(const struct user_arch *arch, const struct perf_event_attr *attr,
+int user_state__parse(const struct arch *arch, const struct perf_event_attr *attr,
 		      const void *data, size_t bytes, struct user_state *ret)
 {
 	struct perfdata_cursor cursor = perfdata_cursor__new(data, bytes);

@@ -11,28 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More than any architecture here has: DWARF's numbers 0 to 32 */
-#define USER_STATE_MAX_REGS 33
-
-/* Which registers perf samples, and what DWARF calls them. */
-struct user_arch {
-	const char *name; /* as uname(2) has it, and perf.data's HEADER_ARCH */
-	uint16_t elf_machine; /* EM_* */
-	uint8_t nr_regs; /* that DWARF numbers from 0 on */
-	uint8_t perf_regs[USER_STATE_MAX_REGS]; /* by DWARF's number */
-	uint8_t perf_pc, perf_sp;
-};
+#include "util/arch.h"
 
 /* The registers and the stack of one sample; points into the sample. */
 struct user_state {
 	uint64_t pc, sp;
-	uint64_t regs[USER_STATE_MAX_REGS]; /* by DWARF's number; not sampled: 0 */
+	uint64_t regs[ARCH_MAX_REGS]; /* by DWARF's number; not sampled: 0 */
 	const unsigned char *stack; /* what is in memory from sp on */
 	size_t stack_bytes;
 };
-
-/* The architecture of a recording; NULL if its stacks can't be walked here. */
-const struct user_arch *user_arch__find(const char *name);
 
 /**
  * user_state__parse - read what a sample has
@@ -45,7 +32,7 @@ const struct user_arch *user_arch__find(const char *name);
  * a 32-bit process, or an event that doesn't sample pc and sp; -EINVAL if the data
  * end too early.
  */
-int user_state__parse(const struct user_arch *arch, const struct perf_event_attr *attr,
+int user_state__parse(const struct arch *arch, const struct perf_event_attr *attr,
 		      const void *data, size_t bytes, struct user_state *ret);
 
 /* The word at an address; false, and @ret untouched, if it wasn't copied. */

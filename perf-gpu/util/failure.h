@@ -21,6 +21,12 @@ struct failure {
 int failure__set(struct failure *ret, int err, const char *advice, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Say first what it was that failed: "@what: why". */
+void failure__within(struct failure *failure, const char *what);
+
+/* What to do where a file can't be written: ", make room ..."; "" unless @err is about room */
+const char *failure__room(int err);
+
 /* All of it, in one line: it is an error after all. */
 void failure__print(const struct failure *failure);
 

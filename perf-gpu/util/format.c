@@ -2,6 +2,7 @@
 #include "util/format.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,16 @@ const char *format__ms(uint64_t ns, struct format_buf *buf)
 	return buf->text;
 }
 
+const char *format__file_size(uint64_t bytes, struct format_buf *buf)
+{
+	const double kb = (double)bytes / 1024;
+	const bool is_small = kb < 0.1 * 1024;
+
+	snprintf(buf->text, sizeof(buf->text), "%.1f %s", is_small ? kb : kb / 1024,
+		 is_small ? "KB" : "MB");
+	return buf->text;
+}
+
 const char *format__percent(uint64_t part, uint64_t whole, struct format_buf *buf)
 {
 	unsigned int tenths = 1000;
@@ -41,6 +52,23 @@ const char *format__percent(uint64_t part, uint64_t whole, struct format_buf *bu
 	if (whole)
 		tenths = (unsigned int)((unsigned __int128)part * 1000 / whole);
 	snprintf(buf->text, sizeof(buf->text), "%u.%u %%", tenths / 10, tenths % 10);
+	return buf->text;
+}
+
+const char *format__plural(uint64_t nr, const char *one, const char *many)
+{
+	return nr == 1 ? one : many;
+}
+
+const char *format__uuid(const uint8_t uuid[16], struct format_buf *buf)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < 16; i++)
+		used += (size_t)snprintf(buf->text + used, sizeof(buf->text) - used,
+					 "%s%02x",
+					 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+					 uuid[i]);
 	return buf->text;
 }
 

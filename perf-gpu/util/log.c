@@ -16,6 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/progress.h"
+#include "util/visible.h"
+
+/* What is left of a message where there is no memory */
+#define SHORT_BYTES 512
+
 int log_verbosity;
 
 static const char *log_command;
@@ -25,40 +31,16 @@ void log__set_command(const char *command)
 	log_command = command;
 }
 
-/* Bytes of the printable character at @text, or 0 if what is there isn't one */
-static size_t printable_bytes(const unsigned char *text)
+const char *log__command(void)
 {
-	static const unsigned int smallest[] = {0, 0, 0xa0, 0x800, 0x10000};
-	unsigned int code = text[0];
-	size_t nr_bytes;
-
-	if (code < 0x80)
-		return code >= 0x20 && code != 0x7f;
-	if (code >= 0xc0 && code < 0xe0)
-		nr_bytes = 2;
-	else if (code >= 0xe0 && code < 0xf0)
-		nr_bytes = 3;
-	else if (code >= 0xf0 && code < 0xf8)
-		nr_bytes = 4;
-	else
-		return 0;
-	code &= 0x7fu >> nr_bytes;
-	for (size_t i = 1; i < nr_bytes; i++) {
-		/* The NUL at the end is no such byte: never reads beyond it. */
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (code < smallest[nr_bytes] || code > 0x10ffff)
-		return 0;
-	return code >= 0xd800 && code < 0xe000 ? 0 : nr_bytes;
+	return log_command ? log_command : "";
 }
 
 /* @out has room for four times the text. Return: where it ended. */
 static char *copy_visible(char *out, const char *text)
 {
 	while (*text) {
-		size_t nr_bytes = printable_bytes((const unsigned char *)text);
+		size_t nr_bytes = visible__length(text);
 
 		if (nr_bytes) {
 			out = mempcpy(out, text, nr_bytes);
@@ -67,7 +49,8 @@ static char *copy_visible(char *out, const char *text)
 			*out++ = '\\';
 			*out++ = *text++ == '\n' ? 'n' : 't';
 		} else {
-			out += sprintf(out, "\\x%02x", (unsigned char)*text++);
+			out += snprintf(out, sizeof("\\x00"), "\\x%02x",
+					(unsigned char)*text++);
 		}
 	}
 	return out;
@@ -90,31 +73,36 @@ static void write_all(const char *text, size_t nr_bytes)
 static void print(const char *before, const char *kind, const char *after,
 		  const char *fmt, va_list args)
 {
-	const char *command = log_command ? log_command : "";
+	const char *command = log__command();
 	int saved_errno = errno;
-	char *text = NULL;
-	char *line, *end;
+	char short_text[SHORT_BYTES], short_line[4 * SHORT_BYTES + 256];
+	char *text, *line, *end;
 	size_t frame_bytes;
+	va_list again;
 
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	va_copy(again, args);
+	if (vasprintf(&text, fmt, args) < 0) {
+		vsnprintf(short_text, sizeof(short_text), fmt, again);
+		text = short_text;
+	}
+	va_end(again);
 	frame_bytes = strlen(before) + strlen("perf-gpu ") + strlen(command) +
 		      strlen(": ") + strlen(kind) + strlen(after) + 1;
-	/* Without memory the text before its arguments is better than nothing. */
-	line = malloc(frame_bytes + 4 * strlen(text ? text : fmt));
+	progress__hide();
+	line = malloc(frame_bytes + 4 * strlen(text) + 1);
 	if (!line) {
-		write_all(fmt, strlen(fmt));
-		write_all("\n", 1);
-		goto out;
+		line = short_line;
+		text[strnlen(text, SHORT_BYTES - 1)] = '\0';
 	}
-	end = line + sprintf(line, "%sperf-gpu%s%s: %s", before, *command ? " " : "",
-			     command, kind);
-	end = copy_visible(end, text ? text : fmt);
-	end = stpcpy(end, after);
+	end = line + snprintf(line, frame_bytes, "%sperf-gpu%s%s: %s", before,
+			      *command ? " " : "", command, kind);
+	end = copy_visible(end, text);
+	end = mempcpy(end, after, strlen(after));
 	write_all(line, (size_t)(end - line));
-out:
-	free(line);
-	free(text);
+	if (line != short_line)
+		free(line);
+	if (text != short_text)
+		free(text);
 	errno = saved_errno;
 }
 
@@ -158,6 +146,20 @@ void pr_debug(const char *fmt, ...)
 	va_start(args, fmt);
 	print("", "", "\n", fmt, args);
 	va_end(args);
+}
+
+#define LIMIT 10
+
+bool log_limit__take(struct log_limit *limit)
+{
+	return limit->nr++ < LIMIT;
+}
+
+void log_limit__tell(const struct log_limit *limit, const char *what)
+{
+	if (limit->nr > LIMIT)
+		pr_warning("the same of %llu more %s",
+			   (unsigned long long)(limit->nr - LIMIT), what);
 }
 
 int log__library(int min_verbosity, const char *fmt, va_list args)

@@ -26,7 +26,7 @@ static int find_own_folder(char ret_path[PATH_MAX])
 	if (!slash)
 		return -ENOENT; /* the program's file is not in our mount tree */
 	*slash = '\0';
-	strcpy(ret_path, path);
+	snprintf(ret_path, PATH_MAX, "%s", path);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static int find_file(const char *parent, const char *child, char ret_path[PATH_M
 		return -ENAMETOOLONG;
 	if (access(path, R_OK))
 		return -errno;
-	strcpy(ret_path, path);
+	snprintf(ret_path, PATH_MAX, "%s", path);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ int paths__find_libdir(char ret_path[PATH_MAX])
 		err = find_file(own, places[i], path);
 		if (!err) {
 			*strrchr(path, '/') = '\0';
-			strcpy(ret_path, path);
+			snprintf(ret_path, PATH_MAX, "%s", path);
 			return 0;
 		}
 		if (err != -ENOENT) {

@@ -30,17 +30,20 @@ static int read_value(const char *path, const char *key, char *ret, size_t size)
 	char *line = NULL;
 	size_t line_size = 0;
 	FILE *stream;
+	int err;
 
 	stream = fopen(path, "re");
 	if (!stream)
 		return -errno;
+	errno = 0;
 	while (!value && getline(&line, &line_size, stream) > 0)
 		value = find_value(line, key);
 	if (value)
 		snprintf(ret, size, "%.*s", (int)strcspn(value, "\n"), value);
+	err = value ? 0 : errno ? -errno : -ENODATA;
 	free(line);
 	fclose(stream);
-	return value ? 0 : -ENODATA;
+	return err;
 }
 
 int proc__read_line(const char *path, char *ret, size_t size)

@@ -36,7 +36,9 @@ static void add_option(struct getopt_tables *tables, const struct usage_option *
 		*letters = '\0';
 	}
 	tables->options[index].name = option->name;
-	tables->options[index].has_arg = option->arg ? required_argument : no_argument;
+	tables->options[index].has_arg = !option->arg	       ? no_argument
+					 : *option->arg == '=' ? optional_argument
+							       : required_argument;
 	tables->options[index].val = option->key;
 }
 
@@ -46,7 +48,8 @@ static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
 
 	memset(tables, 0, sizeof(*tables));
 	/* The colon makes a missing argument tell itself from a wrong option. */
-	strcpy(tables->letters, usage->stops_at_operand ? "+:" : ":");
+	snprintf(tables->letters, sizeof(tables->letters), "%s",
+		 usage->stops_at_operand ? "+:" : ":");
 	add_option(tables, &help_option, nr++);
 	for (const struct usage_option *option = usage->options; option->key; option++) {
 		assert(nr < MAX_OPTIONS);
@@ -101,7 +104,9 @@ static void print_option(const struct usage_option *option)
 		column += printf("    -%c, --%s", option->key, option->name);
 	else
 		column += printf("        --%s", option->name);
-	if (option->arg)
+	if (option->arg && *option->arg == '=')
+		column += printf("[=<%s>]", option->arg + 1);
+	else if (option->arg)
 		column += printf(" <%s>", option->arg);
 	if (column + 1 > HELP_COLUMN) {
 		putchar('\n');
@@ -115,6 +120,7 @@ void usage__print(const struct usage *usage)
 {
 	const char *form = usage->synopsis;
 	const char *intro = "Usage:";
+	char summary[256];
 
 	while (form) {
 		size_t length = strcspn(form, "\n");
@@ -124,7 +130,10 @@ void usage__print(const struct usage *usage)
 		form = form[length] ? form + length + 1 : NULL;
 		intro = "   or:";
 	}
-	printf("\n %s.\n\n", usage->summary);
+	snprintf(summary, sizeof(summary), "%s.", usage->summary);
+	printf("\n ");
+	format__print_wrapped(1, summary);
+	putchar('\n');
 	for (const struct usage_option *option = usage->options; option->key; option++)
 		print_option(option);
 	print_option(&help_option);

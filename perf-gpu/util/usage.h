@@ -56,7 +56,11 @@ enum {
 struct usage_option {
 	int key; /* its letter, or USAGE_LONG_ONLY and up; 0 ends the table */
 	const char *name; /* long name, without the dashes */
-	const char *arg; /* what --help calls the argument; NULL: takes none */
+	/*
+	 * What --help calls the argument; NULL: takes none. With a = before it, of long
+	 * options only: it may be left out, and then optarg is NULL.
+	 */
+	const char *arg;
 	const char *help; /* lower case, no full stop; wrapped when printed */
 };
 

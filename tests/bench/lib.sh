@@ -8,7 +8,10 @@
 #   measure NAME COMMAND...   appends the line that COMMAND prints, under NAME
 #   record NAME [OPTION...] -- COMMAND...
 #                             the same under perf-gpu record
+#   measure_loops NAME COMMAND...
+#                             the same of a command that prints a line for each loop
 #   print_table UNIT          of all that was measured
+#   print_machine             what it was measured on
 #   $failed                   1 if something couldn't be measured
 
 # shellcheck source=scripts/cuda-env.sh
@@ -18,13 +21,24 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 : > "$tmp/results"
-command -v nsys > /dev/null || echo "nsys is not installed: not compared with it"
 
 measure() {
 	local name=$1
 	shift
 	if "$@" > "$tmp/out" 2> "$tmp/err"; then
 		awk -F '\t' -v name="$name" 'NF == 10 { $1 = name; print }' OFS='\t' \
+			"$tmp/out" >> "$tmp/results"
+	else
+		echo "bench: $name failed: $(tail -n 1 "$tmp/err")" >&2
+		failed=1
+	fi
+}
+
+measure_loops() {
+	local name=$1
+	shift
+	if "$@" > "$tmp/out" 2> "$tmp/err"; then
+		awk -F '\t' -v name="$name" 'NF == 10 { print name, $0 }' OFS='\t' \
 			"$tmp/out" >> "$tmp/results"
 	else
 		echo "bench: $name failed: $(tail -n 1 "$tmp/err")" >&2
@@ -51,17 +65,25 @@ measure_processes() {
 	mapfile -t loaded < <(perf_gpu wait --env)
 	measure bare-process "${target_env[@]}" "$@"
 	measure idle-process "${target_env[@]}" "${loaded[@]}" "$@"
-	command -v nsys > /dev/null || return 0
+	if ! command -v nsys > /dev/null; then
+		[[ -e $tmp/no_nsys ]] || echo "nsys is not installed: not compared with it"
+		touch "$tmp/no_nsys"
+		return
+	fi
 	measure nsys-process nsys profile -t cuda -s none -f true -o "$tmp/nsys" \
 		"${target_env[@]}" "$@"
 }
 
-print_table() {
+print_machine() {
 	if [[ $cuda_kind = gpu ]]; then
 		nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null || true
 	else
 		echo "On the stand-in for CUDA, whose launches cost next to nothing: read the differences only."
 	fi
 	echo "kernel $(uname -r), $processes processes of $pairs pairs of blocks"
+}
+
+print_table() {
+	print_machine
 	awk -v unit="$1" -f tests/bench/table.awk "$tmp/results"
 }

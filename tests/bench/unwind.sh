@@ -17,6 +17,10 @@ bench=$O/tests/bench/unwind
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
+[[ $(uname -m) = x86_64 ]] || {
+	echo "bench: its shared objects are written for x86-64, and this is $(uname -m)" >&2
+	exit 1
+}
 [[ -x $bench ]] || {
 	echo "bench: $bench is not built: make check builds it" >&2
 	exit 1

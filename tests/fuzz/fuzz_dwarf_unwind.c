@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "gpu_log.h"
 #include "../unit/own_machine.h"
 #include "unwind/dwarf_unwind.h"
 #include "util/log.h"
 
 #define CODE_BYTES (1u << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct perf_event_attr attr = {
 	.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
@@ -39,7 +38,7 @@ static void setup(void)
 	own_machine__fill(machine);
 	map = machine__find_map(machine, (uint32_t)getpid(),
 				(uintptr_t)LLVMFuzzerTestOneInput);
-	if (!map || dwarf_unwind__new(machine, user_arch__find("x86_64"), &unwind))
+	if (!map || dwarf_unwind__new(machine, arch__find("x86_64"), &unwind))
 		abort();
 	code = map->start;
 }
@@ -75,14 +74,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!machine)
 		setup();
-	if (user_state__parse(user_arch__find("x86_64"), &attr, data, size, &state))
+	if (user_state__parse(arch__find("x86_64"), &attr, data, size, &state))
 		return 0;
 	stack = malloc(state.stack_bytes + 1);
 	if (!stack)
 		abort();
 	memcpy(stack, state.stack, state.stack_bytes);
 	relocate((uint64_t *)stack, state.stack_bytes / sizeof(uint64_t));
-	relocate(state.regs, USER_STATE_MAX_REGS);
+	relocate(state.regs, ARCH_MAX_REGS);
 	state.pc = state.regs[16];
 	state.stack = stack;
 	check(frames, dwarf_unwind__walk(unwind, (uint32_t)getpid(), &state, frames));

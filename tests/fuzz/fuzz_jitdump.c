@@ -12,13 +12,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "fuzz.h"
 #include "../../cupti_inject/jit_file.h"
 #include "symbol/jit_symbols.h"
 
 /* Places in the input whose bytes are looked up as addresses and times */
 #define MAX_LOOKUPS 200
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int take(void *symbols, const struct gpu_log_jit *piece, const void *deflated)
 {

@@ -8,12 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "record/launch_reader.h"
 #include "util/gpu_log_cursor.h"
 
 #define SESSION 1
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* So that what is looked at is read */
 static volatile uint64_t sum;

@@ -9,13 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "symbol/perf_map.h"
 #include "util/log.h"
 
 /* Each is held against all. */
 #define MAX_LINES 256
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct line {
 	uint64_t start, bytes;

@@ -11,20 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "perfdata/format.h"
 #include "perfdata/reader.h"
 #include "perfdata/sample.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                          \
-	do {                                                                        \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s is false\n", __FILE__, __LINE__, \
-				#condition);                                        \
-			abort();                                                    \
-		}                                                                   \
-	} while (0)
 
 static volatile uint64_t sum;
 
@@ -120,21 +110,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct perf_event_header *record;
 	struct perfdata_reader *reader;
 	uint64_t cursor = 0, before = 0;
-	char path[64];
-	int fd, ret;
+	size_t file_bytes;
+	struct fuzz_path path;
+	int fd = fuzz_file__open(data, size, &path), ret;
 
-	fd = memfd_create("perf.data", MFD_CLOEXEC);
-	REQUIRE(fd >= 0);
-	REQUIRE(write(fd, data, size) == (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ret = perfdata_reader__open(path, &reader);
+	ret = perfdata_reader__open(path.text, &reader);
 	close(fd);
 	if (ret)
 		return 0;
 
+	/* Unpacked, it is another one. */
+	perfdata_reader__file(reader, &file_bytes);
 	check_head(reader);
 	while ((ret = perfdata_reader__next(reader, &cursor, &record)) == 1) {
-		REQUIRE(cursor > before && cursor <= size);
+		REQUIRE(cursor > before && cursor <= file_bytes);
 		REQUIRE(perfdata_reader__at(reader, before) == record);
 		check_record(reader, record);
 		before = cursor;

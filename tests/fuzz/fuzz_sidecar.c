@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * GPU logs of any content. Checksums are put right first, as far as lengths
- * allow, else nothing but the search for blocks would ever be tried.
- */
+/* GPU logs of any content, with checksums that are right */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,33 +9,18 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "fuzz.h"
 #include "gpu_log.h"
+#include "join/devices.h"
 #include "join/graph_nodes.h"
 #include "join/join.h"
+#include "join/nvtx_ranges.h"
+#include "sidecar/activities.h"
 #include "sidecar/sidecar.h"
+#include "source/event_names.h"
 #include "source/jit_names.h"
 #include "util/log.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void mend_checksums(uint8_t *data, size_t size)
-{
-	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
-	struct gpu_log_block block;
-	size_t offset = 0;
-
-	while (size - offset >= sizeof(block)) {
-		memcpy(&block, data + offset, sizeof(block));
-		if (block.magic != GPU_LOG_MAGIC ||
-		    block.payload_bytes > size - offset - sizeof(block))
-			return;
-		block.crc32 = (uint32_t)crc32(0, data + offset + skip,
-					      (uInt)(sizeof(block) - skip) +
-						      block.payload_bytes);
-		memcpy(data + offset, &block, sizeof(block));
-		offset += sizeof(block) + block.payload_bytes;
-	}
-}
+#include "util/sum.h"
 
 /* Whatever there is of JIT code's names, it can be asked for. */
 static void use_jit_names(const struct sidecar *sidecar)
@@ -58,12 +40,79 @@ static void use_jit_names(const struct sidecar *sidecar)
 	jit_names__delete(names);
 }
 
-/* Everything that the tables point to is there, and every kernel comes once. */
+/* All of an event is handed out, and adds up to what is said of it. */
+static void use_occurrences(const struct sidecar *sidecar, uint32_t events,
+			    enum event_weight weight, bool are_leaks)
+{
+	struct event_total totals[GPU_LOG_NR_EVENTS] = {0};
+	struct event_names names = {0};
+	struct occurrences occurrences;
+	const struct occurrence *rest;
+	struct join *join;
+	size_t cursor = 0;
+
+	if (occurrences__find(sidecar, events, weight, are_leaks, &occurrences) ||
+	    join__new(sidecar, &join) || join__index(join, &occurrences))
+		abort();
+	while ((rest = join__rest(join, &cursor))) {
+		const char *name = event_names__get(&names, sidecar, rest, DEMANGLE_FULL);
+
+		if (rest->log >= sidecar->nr_logs || !name || !*name)
+			abort();
+		totals[rest->event].nr++;
+		sum__add(&totals[rest->event].period, rest->period);
+	}
+	for (unsigned int i = 0; i < GPU_LOG_NR_EVENTS; i++)
+		if (totals[i].nr != occurrences.totals[i].nr ||
+		    totals[i].period != occurrences.totals[i].period)
+			abort();
+	event_names__release(&names);
+	join__delete(join);
+	occurrences__release(&occurrences);
+}
+
+/* What is open is in the tables, and each GPU has a number of its own. */
+static void use_labels(const struct sidecar *sidecar)
+{
+	const struct sidecar_nvtx *const *open;
+	struct nvtx_ranges *ranges;
+	struct devices *devices;
+
+	if (nvtx_ranges__new(sidecar, &ranges) || devices__new(sidecar, &devices))
+		abort();
+	for (uint64_t time_ns = 1; time_ns; time_ns <<= 1) {
+		const struct sidecar_nvtx *any =
+			sidecar->nr_nvtx ? &sidecar->nvtx[time_ns % sidecar->nr_nvtx]
+					 : NULL;
+		ssize_t nr =
+			any ? nvtx_ranges__at(ranges, any->log, any->tid, time_ns, &open)
+			    : 0;
+
+		for (ssize_t i = 0; i < nr; i++)
+			if (open[i]->log != any->log || open[i]->time_ns > time_ns)
+				abort();
+		if (nr < 0)
+			abort();
+	}
+	for (size_t i = 0; i < devices__nr(devices) && i < 100; i++)
+		for (size_t j = 0; j < i; j++)
+			if (devices__shown_number(devices, i) ==
+			    devices__shown_number(devices, j))
+				abort();
+	devices__delete(devices);
+	nvtx_ranges__delete(ranges);
+}
+
+/* Everything that the tables point to is there. */
 static void use(struct sidecar *sidecar)
 {
-	const struct sidecar_kernel *kernel;
-	size_t cursor = 0, nr_kernels = 0, nr_text_bytes = 0;
-	struct join *join;
+	const uint32_t all = GPU_LOG_EVENT_BIT(GPU_LOG_NR_EVENTS) - 1;
+	size_t nr_text_bytes = 0;
+
+	/* First as they are streamed */
+	use_occurrences(sidecar, GPU_LOG_DEFAULT_EVENTS, EVENT_WEIGHT_BYTES, false);
+	if (sidecar__list_activities(sidecar))
+		abort();
 
 	for (size_t i = 0; i < sidecar->nr_shapes; i++)
 		nr_text_bytes += strlen(sidecar->shapes[i].name);
@@ -75,19 +124,16 @@ static void use(struct sidecar *sidecar)
 		if (!sidecar__api_name(sidecar, sidecar->apis[i].log,
 				       sidecar->apis[i].api))
 			abort();
-	use_jit_names(sidecar);
-	if (nr_text_bytes == SIZE_MAX || join__new(sidecar, &join))
-		abort();
-	while ((kernel = join__rest(join, &cursor))) {
-		if (kernel->log >= sidecar->nr_logs ||
-		    kernel->shape >= sidecar->nr_shapes ||
-		    kernel->end_ns < kernel->start_ns)
+	for (size_t i = 0; i < sidecar->nr_activities; i++)
+		if (sidecar->activities[i].log >= sidecar->nr_logs ||
+		    sidecar->activities[i].shape >= sidecar->nr_shapes)
 			abort();
-		nr_kernels++;
-	}
-	if (nr_kernels != sidecar->nr_kernels)
+	if (nr_text_bytes == SIZE_MAX)
 		abort();
-	join__delete(join);
+	use_jit_names(sidecar);
+	use_labels(sidecar);
+	use_occurrences(sidecar, all, EVENT_WEIGHT_DEFAULT, false);
+	use_occurrences(sidecar, all, EVENT_WEIGHT_NS, true);
 }
 
 /* Every kernel of a graph has a maker, if the log tells of them. */
@@ -97,8 +143,8 @@ static void use_graph_nodes(const struct sidecar *sidecar)
 
 	if (graph_nodes__new(sidecar, &nodes))
 		abort();
-	for (size_t i = 0; i < sidecar->nr_kernels; i++) {
-		const struct sidecar_kernel *kernel = &sidecar->kernels[i];
+	for (size_t i = 0; i < sidecar->nr_activities; i++) {
+		const struct sidecar_activity *kernel = &sidecar->activities[i];
 		bool has_maker = sidecar->shapes[kernel->shape].graph_node &&
 				 sidecar->logs[kernel->log].tells_graph_nodes;
 		ssize_t maker = graph_nodes__maker_of(nodes, kernel);
@@ -113,19 +159,16 @@ static void use_graph_nodes(const struct sidecar *sidecar)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sidecar *sidecar = NULL;
-	int fd = memfd_create("log", MFD_CLOEXEC);
 	uint8_t *mended = malloc(size + 1);
-	char path[64];
+	struct fuzz_path path;
+	int fd;
 
-	if (fd < 0 || !mended)
-		abort();
+	REQUIRE(mended);
 	memcpy(mended, data, size);
-	mend_checksums(mended, size);
-	if (write(fd, mended, size) != (ssize_t)size)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fuzz_log__mend(mended, size, 0, 0);
+	fd = fuzz_file__open(mended, size, &path);
 	log_verbosity = -1;
-	if (!sidecar__open(path, &sidecar)) {
+	if (!sidecar__open(path.text, &sidecar)) {
 		use(sidecar);
 		use_graph_nodes(sidecar);
 	}

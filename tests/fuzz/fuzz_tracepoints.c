@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "perfdata/tracepoints.h"
 
 #define RAW_BYTES 24
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_fields(const struct tracepoint *tracepoint)
 {

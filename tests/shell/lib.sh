@@ -34,8 +34,20 @@ O=$(cd "$O" && pwd) || exit 1
 PERF_GPU=$O/perf-gpu
 FAKE_CUDA=$O/fake_cuda
 WORKLOADS=$O/tests/workloads
+# make install, LD_PRELOAD and regular expressions of tests take a space for an end, and
+# hotspot takes nothing below /dev for a program.
+case ${TMPDIR:-} in *[[:space:]]* | /dev/*) unset TMPDIR ;; esac
 # Not /tmp/perf-*: perf takes files of such names for symbol maps.
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/test-perf-gpu.XXXXXX") || exit 1
+
+# Some tests run things as other users, who have to get there.
+umask 022
+
+# Whose files are is not to depend on who runs the tests.
+unset SUDO_UID SUDO_GID
+
+# Servers that somebody's login shell names are asked by none but who tests that.
+unset DEBUGINFOD_URLS
 
 # What libraries leak, for builds with SAN=address
 export LSAN_OPTIONS=suppressions=$TESTS/lsan.supp:print_suppressions=0
@@ -98,13 +110,22 @@ why_not()
 		command -v hotspot >/dev/null && command -v Xvfb >/dev/null ||
 			echo "hotspot and Xvfb aren't both installed"
 		;;
+	emulator) [ -n "${EMULATOR:-}" ] || echo "built for this machine" ;;
+	viewers)
+		if command -v node >/dev/null; then
+			"$TESTS/viewers/fetch.sh" "$O/viewers" 2>&1
+		else
+			echo "node isn't installed"
+		fi
+		;;
 	plain) [ -z "${SAN:-}" ] || echo "built with sanitizers" ;;
 	*) command -v "$1" >/dev/null || echo "$1 isn't installed" ;;
 	esac
 }
 
 # Ends the test if one of the needs isn't there: root bpf perf hotspot gpu nvcc
-# fake_cuda, plain (no sanitizers), or any program
+# fake_cuda, viewers (their own code, in $O/viewers), emulator (a cross build), plain (no
+# sanitizers), or any program
 need()
 {
 	local need why
@@ -156,7 +177,7 @@ expect()
 	if [ "$2" = "$3" ]; then
 		ok "$1"
 	else
-		fail "$1" "$(diff -u --label wanted --label got <(echo "$2") <(echo "$3"))"
+		fail "$1" "$(diff -u --label wanted --label got <(echo "$2") <(echo "$3") | head -n 200)"
 	fi
 }
 

@@ -63,7 +63,7 @@ refuses "what inject made" 'is what inject makes' -i injected.data
 head -c $(($(stat -c %s whole.data) / 2)) whole.data >cut.data
 check_status "half a perf.data" 0 "$PERF_GPU" inject -i cut.data -o half.data
 expect_match "is told" 'cut\.data' "$(cat "$TMP/err")"
-expect_match "what has no launch any more is kept" 'are under \[unattributed\]' "$(cat "$TMP/err")"
+expect_match "what has no launch any more is kept" '(is|are) under \[unattributed\]' "$(cat "$TMP/err")"
 expect "all of its time" \
 	"$(perf report -i injected.data --header-only >/dev/null 2>&1
 	perf script -i injected.data -F period 2>/dev/null | awk 'NF == 1 { s += $1 } END { print s }')" \
@@ -125,6 +125,10 @@ if mount -t tmpfs -o size=16k none small 2>/dev/null; then
 else
 	skip_one "a full disk" "tmpfs can't be mounted"
 fi
+
+check_status "standard output" 129 "$PERF_GPU" inject -i whole.data -o -
+expect_match "is refused" '-o - is not supported: two files' "$(cat "$TMP/err")"
+expect "and no file is called so" "" "$(find . -name '-*')"
 
 check_status "an unknown option" 129 "$PERF_GPU" inject --no-such-option
 check_status "an unknown style of names" 129 "$PERF_GPU" inject --names=pretty

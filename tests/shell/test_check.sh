@@ -1,5 +1,9 @@
 #!/bin/bash
 # perf-gpu check: the verdict, its exit status, and the line that says why
+# Whom it finds at work are the processes that it has started, and no others.
+if [ -z "${IS_ALONE:-}" ] && unshare -p -f --mount-proc true 2>/dev/null; then
+	IS_ALONE=1 exec unshare -p -f --mount-proc bash "$0"
+fi
 . "$(dirname "$0")/lib.sh"
 need root bpf fake_cuda setpriv
 
@@ -20,11 +24,82 @@ expect "nothing is on stderr" "" "$(cat err)"
 expect_match "probe" '^ok: .*uprobe_multi|^ok: .*perf events' "$(lines_of uprobes)"
 expect_match "driver" "^ok: $FAKE_CUDA/libcuda.so.1, for CUDA up to 13\.[0-9]" "$(lines_of driver)"
 expect_match "GPU" '^ok: .*compute capability [0-9]+\.[0-9]' "$(lines_of 'GPU 0')"
+expect_match "GPU's UUID, as nvidia-smi has it" \
+	'^ok: .*, GPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' "$(lines_of 'GPU 0')"
+expect "no line of MPS, which isn't there" "" "$(lines_of MPS)"
 expect_match "CUPTI and its release" "^ok: $FAKE_CUDA/libcupti.so.*, of CUDA 1[1-9]\.[0-9]" \
 	"$(lines_of CUPTI)"
+expect_match "room for one profiler" '^-: CUPTI has room for one profiler .* unless it is with --share' \
+	"$(lines_of sharing)"
+expect_match "no other profiler" '^ok: none, nor a debugger, in [0-9]+ process(es that use| that uses) CUDA' \
+	"$(lines_of profilers)"
 expect "no line is longer than a terminal, but for paths" "" "$(grep -v / out | grep -E '.{81}')"
 check_status "-v" 0 run_fake "$PERF_GPU" check -v
 expect_match "-v says more" 'effective: [0-9a-f]{16}' "$(cat out)"
+
+# MPS's daemon, as far as it can be seen
+mkdir mps
+check_status "with a folder of MPS, and no daemon" 0 run_fake env CUDA_MPS_PIPE_DIRECTORY="$TMP/mps" "$PERF_GPU" check
+expect_match "says so" "^-: CUDA_MPS_PIPE_DIRECTORY is $TMP/mps, where no daemon runs: " "$(lines_of MPS)"
+mkfifo mps/control
+echo $$ >mps/nvidia-cuda-mps-control.pid
+check_status "with MPS" 0 run_fake env CUDA_MPS_PIPE_DIRECTORY="$TMP/mps" "$PERF_GPU" check
+expect_match "says what is different" \
+	"^-: its daemon runs, in $TMP/mps: processes share GPUs, .* -> record programs as the user .*--run-as" \
+	"$(lines_of MPS)"
+sleep 0 &
+echo $! >mps/nvidia-cuda-mps-control.pid
+wait
+check_status "with what a killed daemon left" 0 run_fake env CUDA_MPS_PIPE_DIRECTORY="$TMP/mps" "$PERF_GPU" check
+expect_match "there is no daemon" "where no daemon runs" "$(lines_of MPS)"
+check_status "a CUPTI with room for several" 0 run_fake env \
+	FAKE_CUDA_CUPTI_VERSION=13.3 FAKE_CUDA_DRIVER_VERSION=13030 "$PERF_GPU" check
+expect_match "room for several profilers" '^-: this CUPTI has room for several profilers' "$(lines_of sharing)"
+check_status "the same with an older driver" 0 run_fake env FAKE_CUDA_CUPTI_VERSION=13.3 "$PERF_GPU" check
+expect_match "has room for one" '^-: CUPTI has room for one profiler' "$(lines_of sharing)"
+
+# Who is at work in running processes, known by names of files and of commands
+mkdir others
+for name in libToolsInjection64.so libtorch_cpu.so; do
+	cp "$(ldconfig -p | sed -n 's/.*libm\.so\.6 .*=> //p' | head -n 1)" "others/$name"
+done
+cp "$(command -v sleep)" others/nv-hostengine
+LD_PRELOAD=$TMP/others/libToolsInjection64.so:$TMP/others/libtorch_cpu.so \
+	run_fake "$WORKLOADS/launches" -w 300000 >nsys.txt &
+running=$!
+LD_PRELOAD=$TMP/others/libtorch_cpu.so run_fake "$WORKLOADS/launches" -w 300000 >torch.txt &
+running+=" $!"
+others/nv-hostengine 300 &
+running+=" $!"
+for _ in {1..1200}; do
+	[ -s nsys.txt ] && [ -s torch.txt ] && break
+	sleep 0.1
+done
+check_status "others run" 0 run_fake "$PERF_GPU" check
+expect_match "whose profiler is in which process" \
+	'^-: launches \(pid [0-9]+\) has Nsight Systems \(nsys\): libToolsInjection64.so is loaded' "$(lines_of profiler)"
+expect "only where it is sure" 1 "$(lines_of profiler | wc -l)"
+expect_match "and who could be" '^-: 1 process could use torch.profiler \(Kineto\)' "$(lines_of profilers)"
+expect_match "DCGM" '^-: nv-hostengine \(pid [0-9]+\) runs: it reads the GPU.s counters' "$(lines_of DCGM)"
+# shellcheck disable=SC2086 # several
+kill $running
+wait 2>/dev/null
+if has gdb; then
+	run_fake gdb -q -batch -ex run -ex "shell sleep 300" --args "$WORKLOADS/launches" -e abort >gdb.txt 2>&1 &
+	running=$!
+	for _ in {1..1200}; do
+		grep -q ^launches gdb.txt && break
+		sleep 0.1
+	done
+	check_status "a debugger runs" 0 run_fake "$PERF_GPU" check
+	expect_match "which process it traces" '^-: launches \(pid [0-9]+\) is traced by gdb, pid [0-9]+' \
+		"$(lines_of debugger)"
+	pkill -P $running
+	kill $running
+	wait 2>/dev/null
+else
+	skip_one "a debugger runs" "gdb isn't installed"
+fi
 
 if ! has gpu; then
 	check_status "no driver" 1 "$PERF_GPU" check

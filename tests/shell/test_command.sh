@@ -12,7 +12,7 @@ expect_match "version --build-options lists libraries" '^ *libbpf: \[ on  \]  # 
 check_status "--help" 0 "$PERF_GPU" --help
 help=$(cat out)
 commands=$(sed -n '/^ Commands:/,/^$/ s/^    \([a-z][a-z-]*\) .*/\1/p' <<<"$help")
-expect "--help lists the commands" "record inject script wait check version help" \
+expect "--help lists the commands" "record inject script report flamegraph export hotspot tui archive list merge wait check version help" \
 	"$(xargs <<<"$commands")"
 for command in $commands; do
 	check_status "$command --help" 0 "$PERF_GPU" "$command" --help
@@ -51,6 +51,51 @@ else
 	skip_one "help record" "need man, groff and the page"
 fi
 
+# --- list --------------------------------------------------------------------------------
+
+events=$(echo gpu-{kernel,memcpy,memset,sync,launch,queue,idle,alloc,fault})
+check_status "list" 0 "$PERF_GPU" list
+expect "list has all events" "$events" "$(sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' out | xargs)"
+expect "list tells which are the default, and units" \
+	"gpu-kernel gpu-memcpy gpu-memset / gpu-alloc gpu-fault" \
+	"$(awk '/by default/ { print $1 }' out | xargs) / $(awk '/\[bytes/ { print $1 }' out | xargs)"
+expect "list tells what an event needs" "leaf [GPU_Queue], made of kernels, API calls" \
+	"$(grep -A 2 '^  gpu-queue ' out | sed -n '3s/^ *//p')"
+check_status "list with an argument" 129 "$PERF_GPU" list gpu-kernel
+check_status "list --json" 0 "$PERF_GPU" list --json
+if has python3; then
+	expect "list --json is JSON" "$events" "$(python3 -c 'import json
+print(*(event["EventName"] for event in json.load(open("out"))))')"
+else
+	skip_one "list --json is JSON" "need python3"
+fi
+
+# events_of OPTION...: what the command is told by record
+events_of()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	"$PERF_GPU" record -q --stacks process "$@" -o events.data -- \
+		sh -c 'echo $PERF_GPU_EVENTS' 2>/dev/null
+}
+expect "record -e: the default" 7 "$(events_of)"
+expect "record -e: a list" 101 "$(events_of -e gpu-kernel,gpu-fault)"
+expect "record -e: signs" 49 "$(events_of -e +gpu-idle,-gpu-memcpy,-gpu-memset,+gpu-sync)"
+expect "record -e: several lists are one" 111 "$(events_of -e gpu-kernel -e gpu-fault -e gpu-launch)"
+expect "record -e: the default, and more" 107 "$(events_of -e +gpu-fault)"
+expect "record -e: less of what was named" 100 "$(events_of -e gpu-kernel -e gpu-fault -e -gpu-kernel)"
+expect "record -e: more than the default, and more" 187 "$(events_of -e +gpu-fault -e gpu-alloc)"
+check_status "script -e twice" 129 "$PERF_GPU" script -e gpu-kernel -e gpu-fault
+expect_match "script -e twice: says what to do" '-e is there twice: name the events in one list' "$(cat err)"
+expect "record -e: all" 1ff "$(events_of -e all)"
+check_status "record -e of what there isn't" 129 "$PERF_GPU" record -e gpu-kernel,cycles -- true
+expect "says what there is" "perf-gpu record: unknown event 'cycles': there are ${events// /, }, \
+and all (perf-gpu list)" "$(cat err)"
+check_status "record -e with a typing error" 129 "$PERF_GPU" record -e gpu-kernl -- true
+expect_match "says what it may have been" \
+	"unknown event 'gpu-kernl': did you mean gpu-kernel\? There are gpu-kernel, " "$(cat err)"
+check_status "record -e of nothing" 129 "$PERF_GPU" record -e -gpu-kernel,-gpu-memcpy,-gpu-memset -- true
+expect_match "says so" 'leaves no event' "$(cat err)"
+
 # --- wait --------------------------------------------------------------------------------
 
 unset CUDA_INJECTION64_PATH PERF_GPU_WAIT
@@ -60,7 +105,7 @@ check_status "wait is the command" 7 "$PERF_GPU" wait -- \
 	sh -c 'echo "$CUDA_INJECTION64_PATH $PERF_GPU_WAIT $*"; exit 7' - --env 2
 expect "which has the library, and its arguments" "$library 1 --env 2" "$(cat out)"
 check_status "wait --env" 0 "$PERF_GPU" wait --env
-expect "prints the same" "CUDA_INJECTION64_PATH=$library"$'\n'PERF_GPU_WAIT=1 "$(cat out)"
+expect "prints the same" "CUDA_INJECTION64_PATH=$library"$'\n'PERF_GPU_WAIT=1$'\n'"NVTX_INJECTION64_PATH=$library" "$(cat out)"
 check_status "wait within wait" 0 "$PERF_GPU" wait "$PERF_GPU" wait true
 check_status "wait beside another library" 1 env CUDA_INJECTION64_PATH=/other.so "$PERF_GPU" wait true
 expect_match "says so" 'CUDA_INJECTION64_PATH is set to /other.so' "$(cat err)"

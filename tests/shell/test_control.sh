@@ -1,6 +1,7 @@
 #!/bin/bash
 # perf-gpu record -D and --control: recording begins, pauses and ends on command
 . "$(dirname "$0")/lib.sh"
+. "$TESTS/shell/server_lib.sh"
 need root bpf fake_cuda
 
 export FAKE_CUDA_INSTANT=1
@@ -14,22 +15,6 @@ start()
 	run_fake "$PERF_GPU" record -o perf.data "$@" <server.in >server.out 2>err &
 	recorder=$!
 	exec {in}>server.in
-}
-
-# An answer of the server, or of the recorder
-answer()
-{
-	local line=""
-
-	read -r -t 20 -u "$1" line
-	echo "$line"
-}
-
-# Gives the server a command, and waits until it is done.
-tell()
-{
-	echo "$1" >&"$in"
-	[ "$(answer "$out")" = "done $1" ] || echo "no answer to '$1'" >>odd
 }
 
 # Gives the recorder a command, and waits until it is done.
@@ -109,7 +94,7 @@ echo nonsense >&"$ctl"
 printf '%0300d\n' 0 >&"$ctl"
 echo "enable cycles" >&"$ctl"
 printf 'enable\0' >&"$ctl"
-for ((i = 0; i < 50; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	sleep 0.1
 	tell "try 1"
 	grep -qs . perf.data.gpu.spool.*/*.gpulog && [ "$(stat -c %s perf.data.gpu.spool.*/*.gpulog)" -gt 300 ] && break
@@ -206,10 +191,13 @@ expect "and does what was wanted when it goes on" "5 work" "$(recorded)"
 
 # --- delay -------------------------------------------------------------------------------
 
+# Until a kernel is in a log: one whose launch comes just before that may have none.
 # shellcheck disable=SC2016 # for the inner shell
-check_status "-D" 0 run_fake "$PERF_GPU" record -D 1000 -- bash -c '
-	"$0" -n 100; sleep 1.5; "$0" -n 23' "$WORKLOADS/launches"
-expect "leaves out what comes before" 23 "$(launches)"
+check_status "-D" 0 run_fake "$PERF_GPU" record -D 4000 -- bash -c '
+	"$0" -n 100
+	until cat "$PERF_GPU_SPOOL"/*.gpulog | grep -aq plain_kernel; do "$0" -n 1; done
+	"$0" -n 23' "$WORKLOADS/launches"
+expect_match "leaves out what comes before" '^2[45]$' "$(launches)"
 check_status "-D of a command that ends before" 0 \
 	run_fake "$PERF_GPU" record --delay 60000 -- "$WORKLOADS/launches" -n 100
 expect "records nothing" 0 "$(launches)"
@@ -222,6 +210,8 @@ for arguments in "-D -2" "-D x" "-D 10-20" "-D 99999999999" "--control fd:" "--c
 	# shellcheck disable=SC2086 # they are words
 	check_status "$arguments" 129 "$PERF_GPU" record $arguments -- true
 done
+check_status "-D -1 without --control" 129 "$PERF_GPU" record -D -1 -- true
+expect_match "says what is missing" '-D -1 waits for --control' "$(cat err)"
 check_status "a descriptor that isn't open" 1 "$PERF_GPU" record --control fd:99 -- true
 expect_match "says so" 'file descriptor 99 is not open' "$(cat err)"
 check_status "a FIFO that isn't there" 1 "$PERF_GPU" record --control fifo:no -- true

@@ -1,5 +1,5 @@
 #!/bin/bash
-# perf-gpu script | stackcollapse-perf.pl | flamegraph.pl: all GPU time is in the picture
+# perf-gpu script -e gpu-kernel | stackcollapse-perf.pl | flamegraph.pl: all GPU time is in the picture
 #
 # FlameGraph is in no distribution. Without it on PATH its rules are kept by
 # tools/fold_script.py, which is compared with the real one where that is there.
@@ -44,7 +44,7 @@ draw()
 	shift
 
 	check "$what: is recorded" run_fake "$PERF_GPU" record -q "$@"
-	check_status "$what: script prints it" 0 "$PERF_GPU" script
+	check_status "$what: script prints it" 0 "$PERF_GPU" script -e gpu-kernel
 	expect "$what: and says nothing else" "" "$(cat err)"
 	mv out script
 	check_status "$what: it folds by stackcollapse's rules" 0 \
@@ -53,6 +53,8 @@ draw()
 	expect "$what: all time is in the stacks" "$(total_ns)" "$(sum folded)"
 	expect "$what: kernels are the leaves" "" \
 		"$(sed 's/ [0-9]*$//; s/.*;//; /^\[GPU_Kernel\]./d' folded)"
+	check_status "$what: --folded folds it" 0 "$PERF_GPU" script --folded
+	expect "$what: and the same" "$(LC_ALL=C sort folded)" "$(LC_ALL=C sort out)"
 	[ -n "$has_flamegraph" ] || return
 	check_status "$what: stackcollapse folds it" 0 stackcollapse-perf.pl script
 	expect "$what: without complaints" "" "$(cat err)"

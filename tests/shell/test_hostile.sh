@@ -34,17 +34,21 @@ for stacks in uprobe process; do
 done
 
 # A child that goes on when the recording has ended, with a log that is in no folder
-check_status "a child outlives the recording" 0 \
-	record bash -c "$WORKLOADS/hostile outlive; sleep 0.3"
-child=$(cat out)
-logs()
-{
-	find /proc/"$child"/fd -lname '*.gpulog*' | wc -l
-}
-expect "with its log" 1 "$(logs)"
-sleep 2
-expect "and stops recording" 0 "$(logs)"
-kill "$child"
+cat >outlive.sh <<'END'
+"$1" outlive >pid
+until [ -s pid ]; do sleep 0.05; done
+until find "/proc/$(cat pid)/fd" -lname '*.gpulog*' | grep .; do sleep 0.05; done
+END
+check_status "a child outlives the recording" 0 record bash outlive.sh "$WORKLOADS/hostile"
+child=$(cat pid)
+expect "with its log" 1 "$(grep -c . out)"
+for ((i = 0; i < 1000; i++)); do
+	logs=$(find "/proc/$child/fd" -lname '*.gpulog*')
+	[ -n "$logs" ] || break
+	sleep 0.05
+done
+expect "and stops recording" "" "$logs"
+check "and goes on" kill "$child"
 
 # --- the caller ------------------------------------------------------------------------
 

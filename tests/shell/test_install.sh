@@ -11,7 +11,10 @@ check "make install DESTDIR= prefix=" \
 files=$(cd "$TMP/root" && find . -type f | sort)
 expect_no_match "nothing outside the prefix" '^\./[^o]|^\./opt/[^t]' "$files"
 for file in bin/perf-gpu lib/perf-gpu/libperf-gpu-inject.so lib/perf-gpu/libunwind.so.8 \
-	"lib/perf-gpu/libunwind-$(uname -m).so.8" share/bash-completion/completions/perf-gpu; do
+	"lib/perf-gpu/libunwind-$(uname -m).so.8" share/bash-completion/completions/perf-gpu \
+	libexec/perf-gpu/scripts/python/gpu-flamegraph.py \
+	libexec/perf-gpu/scripts/python/bin/gpu-flamegraph-record \
+	libexec/perf-gpu/scripts/python/bin/gpu-flamegraph-report; do
 	check "$file" test -s "$TMP/root/opt/tool/$file"
 done
 for page in "$source_dir"/man/*.[1-8]; do
@@ -37,6 +40,12 @@ if has perf; then
 		"$(PATH="$TMP/moved tree/bin:$PATH" perf gpu version 2>&1)"
 else
 	skip_one "perf gpu version" "need perf: perf isn't installed"
+fi
+if perf version --build-options 2>/dev/null | grep -q 'libpython: \[ on'; then
+	expect_match "perf script -l lists the installed script" '^ +gpu-flamegraph ' \
+		"$(PERF_EXEC_PATH="$TMP/moved tree/libexec/perf-gpu" perf script -l)"
+else
+	skip_one "perf script -l lists the installed script" "perf isn't there, or without Python"
 fi
 
 if [ -e /usr/share/bash-completion/bash_completion ]; then

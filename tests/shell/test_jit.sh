@@ -53,15 +53,15 @@ named "a dump and a map" "$both" -m -d
 named "a dump that tells late" "$both" -d -x late
 
 # The library writes every second: what comes then is left to the recorder.
-named "a killed process's map" "$second" -m -w 1500 -e kill
-named "a killed process's map of the last moment" "$second" -m -w 1500 -x late -e kill
-named "a killed process's dump" "$both" -d -w 1500 -e kill
-named "a killed process's dump of the last moment" "$both" -d -w 1500 -x late -e kill
-named "a process that ends at once" "$second" -m -w 1500 -x late -e _exit
+named "a killed process's map" "$second" -m -l -e kill
+named "a killed process's map of the last moment" "$second" -m -l -x late -e kill
+named "a killed process's dump" "$both" -d -l -e kill
+named "a killed process's dump of the last moment" "$both" -d -l -x late -e kill
+named "a process that ends at once" "$second" -m -l -x late -e _exit
 
 record_options=(--stacks process)
 named "a map, without the kernel" "$second" -m
-named "a killed process's dump, without the kernel" "$both" -d -w 1500 -x late -e kill
+named "a killed process's dump, without the kernel" "$both" -d -l -x late -e kill
 record_options=()
 
 # --- the whole stack ---------------------------------------------------------------------
@@ -93,7 +93,7 @@ expect "a file of another user" "$unknown" "$(ours)"
 rm "/tmp/perf-$pid.map"
 
 for what in link fifo; do
-	named "a map that is a $what" "$unknown" -m -x $what -w 1500 -e kill
+	named "a map that is a $what" "$unknown" -m -x $what -l -e kill
 done
 
 # --- Node ----------------------------------------------------------------------------------

@@ -24,14 +24,14 @@ help_options()
 {
 	for command; do
 		"$PERF_GPU" ${command:+"$command"} --help
-	done | grep -oE '^ +(-[A-Za-z], )?--[a-z][a-z-]*( <[^>]*>)?' |
+	done | grep -oE '^ +(-[A-Za-z], )?--[a-z][a-z-]*( <[^>]*>|\[=<[^>]*>\])?' |
 		sed 's/[,<>]//g; s/^ *//' | sort -u
 }
 
 page_options()
 {
 	sed -n '/^\.TP/ { n; s/\\-/-/g; s/[",]//g
-		s/  */ /g; s/^\.BI* \(-[A-Za-z-].*\)/\1/p }' "$1" | sort -u
+		s/  */ /g; s/\[= \(.*\) \]$/[=\1]/; s/^\.BI* \(-[A-Za-z-].*\)/\1/p }' "$1" | sort -u
 }
 
 # A page has what the help has.

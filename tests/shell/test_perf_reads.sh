@@ -4,7 +4,7 @@
 need root bpf perf fake_cuda nvcc python3
 
 run_fake env FAKE_CUDA_DURATIONS="$TESTS/data/mini_llm.durations" \
-	"$PERF_GPU" record -q "$WORKLOADS/mini_llm" -n 4 >/dev/null
+	"$PERF_GPU" record -q -e gpu-kernel "$WORKLOADS/mini_llm" -n 4 >/dev/null
 "$PERF_GPU" inject -q --names=short
 
 # "NAME SHARE" by perf, and by the sidecar

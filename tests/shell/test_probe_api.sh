@@ -109,15 +109,23 @@ fi
 
 mkdir elsewhere
 cp "$FAKE_CUDA"/*.so.* elsewhere
-record_elsewhere()
-{
-	"$PERF_GPU" record -v --probe api -- \
-		env LD_LIBRARY_PATH="$TMP/elsewhere" "$WORKLOADS/deep_stack" -n 300 -p 1000 2>record.err
-}
-check "libcuda elsewhere: is recorded" record_elsewhere
+mkfifo server.in server.out
+"$PERF_GPU" record -v --probe api -- env LD_LIBRARY_PATH="$TMP/elsewhere" "$WORKLOADS/server" \
+	<server.in >server.out 2>record.err &
+exec {in}>server.in {out}<server.out
+read -r -u "$out" line
+# Before, it isn't there.
+echo "first 1" >&"$in"
+read -r -u "$out" line
+until grep -q 'launch functions of .* are probed' record.err || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+echo "then 300" >&"$in"
+read -r -u "$out" line
+exec {in}>&- {out}<&-
+wait $!
+expect "libcuda elsewhere: is recorded" "0 done then 300" "$? $line"
 expect_match "libcuda elsewhere: it is found when it is mapped" 'launch functions of .* are probed' \
 	"$(cat record.err)"
-check "libcuda elsewhere: it is probed in time" test "$(said launches)" -ge 250
+check "libcuda elsewhere: launches are recorded from then on" test "$(said launches)" -ge 300
 
 # --- processes without our GPU records ----------------------------------------------------------
 
@@ -137,8 +145,15 @@ check "another profiler is injected: is recorded" record "$WORKLOADS/launches" -
 expect_match "another profiler is injected: is told" \
 	'CUDA_INJECTION64_PATH is set to /nowhere/other.so, which stays' "$(cat record.err)"
 no_gpu "another profiler is injected"
+check_status "another profiler is injected: probes are what record takes by itself" 0 \
+	run_fake env CUDA_INJECTION64_PATH=/opt/nsys/libToolsInjection64.so \
+	"$PERF_GPU" record "$WORKLOADS/launches" -n 50
+expect_match "another profiler is injected: whose it is, is told" \
+	'is set to /opt/nsys/libToolsInjection64.so, which stays: Nsight Systems \(nsys\) has' "$(cat err)"
+cp err record.err
+no_gpu "record takes probes by itself"
 check_status "another profiler is injected: by the marker nothing can be done" 1 \
-	"$PERF_GPU" record "$WORKLOADS/launches"
+	"$PERF_GPU" record --probe marker "$WORKLOADS/launches"
 expect_match "another profiler is injected: api is recommended" 'record --probe api' "$(cat err)"
 unset CUDA_INJECTION64_PATH
 
@@ -156,10 +171,29 @@ FAKE_CUDA_CUPTI_ERRORS=cuptiActivityEnableDriverApi=99,cuptiActivityEnableRuntim
 "$PERF_GPU" inject 2>inject.err
 expect_match "an older CUPTI: all have stacks" '100.0 % of GPU time has a stack' "$(cat inject.err)"
 
+# --- other events than kernels: their functions are probed, too --------------------------------
+
+if has nvcc; then
+	check "all events: are recorded" record -e all "$WORKLOADS/event_truth" -o launched.txt
+	for event in gpu-kernel gpu-memcpy gpu-memset gpu-sync gpu-launch gpu-alloc; do
+		"$PERF_GPU" script -q -e $event >script.txt
+		expect_match "$event: there are samples" " $event: " "$(cat script.txt)"
+		# A module's variables are allocated by no call.
+		expect "$event: each has a stack" 0 "$(awk '/\[unattributed\]/ && last !~ /device static/ { n++ }
+			{ last = $0 } END { print n + 0 }' script.txt)"
+	done
+	expect "gpu-launch: of what puts work on the GPU alone" "" "$(
+		"$PERF_GPU" script -q -e gpu-launch | grep -oE '\[GPU_Launch\][^ ]*' | grep -vE 'Launch|Memcpy|Memset|Prefetch')"
+else
+	skip_one "all events: are recorded" "need nvcc"
+fi
+
 # --- options ------------------------------------------------------------------------------------
 
 check_status "stacks aren't walked in the command" 129 "$PERF_GPU" record --probe api --call-graph unwind true
 expect_match "says why" '--probe api takes --call-graph dwarf or fp' "$(cat err)"
+check_status "stacks don't go out by the process" 129 "$PERF_GPU" record --probe api --stacks process true
+expect_match "names what it would need" '--stacks process has only --probe marker' "$(cat err)"
 check_status "another word" 129 "$PERF_GPU" record --probe cuda true
 expect_match "says which there are" '--probe takes marker, api or none' "$(cat err)"
 check_status "it can't be paused" 129 "$PERF_GPU" record --probe api -D 100 true

@@ -1,6 +1,5 @@
 #!/bin/bash
 # Python's functions in the stacks: of every CPython here, by walking and by trampolines
-# time limit: 600 s
 . "$(dirname "$0")/lib.sh"
 need root bpf fake_cuda python3
 
@@ -9,7 +8,7 @@ interpreters()
 {
 	local python
 
-	for python in python3 python3.{8..14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+	for python in python3 python3.{8..14} "${PYENV_ROOT:-${HOME:-}/.pyenv}"/versions/3.*/bin/python3; do
 		"$python" -c 'import ctypes, sys
 if (3, 8) <= sys.version_info[:2] <= (3, 14):
     print("3.%d" % sys.version_info[1], sys.executable)' 2>/dev/null

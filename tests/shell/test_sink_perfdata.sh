@@ -85,3 +85,59 @@ check_status "perf report reads both events" 0 report
 expect "and says nothing else" "" "$(cat err)"
 expect "kernels have the same shares" "$shares" "$(lines <out | grep -F '[GPU_Kernel]')"
 expect_match "the other event has its own" '^ +100\.00% +app +\[unknown\] ' "$(cat out)"
+
+# Sums come behind the samples of that event, and are from before them.
+check "it is written with sums" \
+	env KEEP_DIR="$gpu" KEEP_OTHER=1 AGGREGATE=1 "$writer" write_for_perf
+check_status "perf report reads sums beside another event" 0 report
+expect "and says nothing else" "" "$(cat err)"
+expect "kernels have the same shares" "$shares" "$(lines <out | grep -F '[GPU_Kernel]')"
+expect_match "the other event has its own" '^ +100\.00% +app +\[unknown\] ' "$(cat out)"
+expect "there are three sums of ten kernels, and the other event's samples" \
+	"3 30 4" "$(perf script -i "$gpu/out" -F event,weight 2>/dev/null |
+		awk '/gpu-kernel/ { nr++; weight += $NF } !/gpu-kernel/ && NF { other++ }
+			END { print nr, weight, other }')"
+
+# --- all events, of a made recording -----------------------------------------------------
+
+events=$TMP/events
+mkdir "$events"
+check "a recording with something of every event is written" \
+	env KEEP_DIR="$events" "$O/tests/unit/test_source_events" write_for_perf
+check "it is injected" "$PERF_GPU" inject -i "$events/in" -o "$events/out"
+sums="gpu-kernel 2 1100
+gpu-memcpy 1 300
+gpu-memset 1 200
+gpu-sync 1 950
+gpu-launch 6 279
+gpu-queue 2 3107
+gpu-idle 2 600
+gpu-alloc 2 4608
+gpu-fault 2 65537"
+
+check_status "perf evlist has an event for each" 0 perf evlist -i "$events/out"
+expect "by their names" "$(cut -d ' ' -f 1 <<<"$sums")" "$(cat out)"
+check_status "perf report reads all" 0 perf report --stdio -i "$events/out" --no-children -g none
+expect "and says nothing else" "" "$(cat err)"
+expect "perf report has a section for each, with its sum" "$sums" "$(awk '
+	/^# Samples:/ { nr = $3; event = $NF; gsub("'\''", "", event) }
+	/^# Event count/ { print event, nr, $NF }' out)"
+check_status "perf script reads all" 0 perf script -i "$events/out"
+expect "and says nothing else" "" "$(cat err)"
+expect "perf script has the samples of each" "$(sort <<<"$sums")" "$(awk '
+	/ gpu-[a-z]+: $/ { sub(":", "", $NF); nr[$NF]++; sum[$NF] += $(NF - 1) }
+	END { for (event in nr) print event, nr[event], sum[event] }' out | sort)"
+expect "perf-gpu script prints the same lines, in the same columns" "$(grep ' gpu-' out)" \
+	"$("$PERF_GPU" script -q -i "$events/in" | grep ' gpu-')"
+expect "and the same names" "$(sed -nE 's/^\s+[0-9a-f]+ (.*)\+0x20 \(.*/\1/p' out)" \
+	"$("$PERF_GPU" script -q -i "$events/in" | sed -nE 's/^\s+[0-9a-f]+ (.*) \(\[GPU_Kernel\]\)/\1/p')"
+if [ -n "$parser" ] && has python3; then
+	check "hotspot's parser reads all" "$parser" --input "$events/out" --output parsed
+	while read -r event nr sum; do
+		expect "hotspot adds up $event" "$event $sum $nr" \
+			"$(python3 -B "$TESTS/tools/hotspot_costs.py" --event "$event" parsed |
+				awk -v event="$event" '{ sum += $1; nr += $2 } END { print event, sum, nr }')"
+	done <<<"$sums"
+else
+	skip_one "hotspot's parser reads all" "hotspot and python3 aren't both installed"
+fi

@@ -5,7 +5,8 @@
     hotspot-perfparser --input perf.data --output FILE
 
 by the description in hotspot's src/parsers/perf/perfparser.cpp. It prints for each
-leaf, and with --stacks for each stack (root first, ";" between frames):
+leaf, with --stacks for each stack (root first, ";" between frames), and with --threads
+for each thread, by its name and the numbers of its process and itself:
     COST SAMPLES NAME
 
 The stream: "QPERFSTREAM\\0", the version of QDataStream (le32), then events, each a
@@ -20,8 +21,8 @@ import struct
 import sys
 
 MAGIC = b"QPERFSTREAM\0"
-LOCATION, SYMBOL, STRING, LOST, ERROR, ATTRIBUTES, SAMPLE, TRACE_POINT_SAMPLE = \
-    3, 4, 5, 6, 8, 11, 13, 14
+COMMAND, LOCATION, SYMBOL, STRING, LOST, ERROR, ATTRIBUTES, SAMPLE, TRACE_POINT_SAMPLE = \
+    2, 3, 4, 5, 6, 8, 11, 13, 14
 ERROR_NAMES = ["tracepoints: {}", "missing file: {}", "kallsyms: {}"]
 
 Attributes = collections.namedtuple("Attributes", "name uses_frequency period")
@@ -44,12 +45,12 @@ class Fields:
 
 
 class HotspotStream:
-    """What came over: samples are (event name, cost, frames, leaf first)."""
+    """What came over: samples are (event name, cost, frames, leaf first, thread)."""
 
     def __init__(self, path):
         self.samples, self.errors, self.nr_lost = [], [], 0
         self.strings, self.attributes = {-1: ""}, {}
-        self.parents, self.symbols = {}, {}
+        self.parents, self.symbols, self.threads = {}, {}, {}
         with open(path, "rb") as f:
             data = f.read()
         if not data.startswith(MAGIC):
@@ -68,6 +69,9 @@ class HotspotStream:
         if kind == STRING:
             ident = event.take("i")
             self.strings[ident] = event.take_string().decode(errors="replace")
+        elif kind == COMMAND:
+            pid, tid, _, _, name = event.take("IIQIi")
+            self.threads[pid, tid] = self.strings[name]
         elif kind == LOCATION:
             # address, file, pid, line, column
             ident, _, _, _, _, _, parent = event.take("iQiIiii")
@@ -87,7 +91,7 @@ class HotspotStream:
             self.errors.append(event.take_string().decode("utf-16-be"))
 
     def read_sample(self, event):
-        event.take("IIQI")  # pid, tid, time, cpu
+        pid, tid, _, _ = event.take("IIQI")  # and time, cpu
         locations = [event.take("i") for _ in range(event.take("I"))]
         event.take("B")  # frames that were guessed
         frames = [name for location in locations for name in self.names(location)]
@@ -96,7 +100,7 @@ class HotspotStream:
             attributes = self.attributes[ident]
             if not cost and not attributes.uses_frequency:
                 cost = attributes.period
-            self.samples.append((attributes.name, cost, frames))
+            self.samples.append((attributes.name, cost, frames, (pid, tid)))
 
     def names(self, location):
         """Of a frame: what is inlined there first. A function's entry is a location
@@ -114,14 +118,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--event", help="only this event")
     parser.add_argument("--stacks", action="store_true")
+    parser.add_argument("--threads", action="store_true")
     parser.add_argument("file")
     arguments = parser.parse_args()
     stream = HotspotStream(arguments.file)
     sums = collections.defaultdict(lambda: [0, 0])
-    for event, cost, frames in stream.samples:
+    for event, cost, frames, thread in stream.samples:
         if arguments.event not in (None, event):
             continue
         key = ";".join(reversed(frames)) if arguments.stacks else frames[0]
+        if arguments.threads:
+            key = f"{stream.threads.get(thread, '?')} {thread[0]}/{thread[1]}"
         sums[key][0] += cost
         sums[key][1] += 1
     for name, (cost, nr) in sorted(sums.items(), key=lambda item: (-item[1][0], item[0])):

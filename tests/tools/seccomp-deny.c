@@ -4,9 +4,12 @@
  * system calls fail with EPERM, as they do in a container that filters them.
  *
  * The filter is inherited by all descendants. It looks at the number only, and takes
- * the architecture for the one it was built for.
+ * the architecture for the one it was built for. "bpf_link" is bpf(BPF_LINK_CREATE), which
+ * fails with EINVAL, as on a kernel that hasn't got the kind of link: EPERM would be another
+ * answer.
  */
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -39,6 +42,21 @@ static unsigned int find_number(const char *name)
 	exit(2);
 }
 
+/* bpf(2)'s first argument; the number of the system call has to be loaded again then. */
+static size_t add_bpf_link(struct sock_filter *filter, size_t nr)
+{
+	const struct sock_filter added[] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, BPF_LINK_CREATE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+
+	memcpy(filter + nr, added, sizeof(added));
+	return nr + sizeof(added) / sizeof(*added);
+}
+
 /* Two instructions for each: is it the one? Then fail. */
 static size_t add_denied(struct sock_filter *filter, size_t nr, char *names)
 {
@@ -46,6 +64,10 @@ static size_t add_denied(struct sock_filter *filter, size_t nr, char *names)
 
 	for (name = strtok(names, ","); name && nr < 1 + 2 * MAX_DENIED;
 	     name = strtok(NULL, ",")) {
+		if (!strcmp(name, "bpf_link")) {
+			nr = add_bpf_link(filter, nr);
+			continue;
+		}
 		filter[nr++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 							    find_number(name), 0, 1);
 		filter[nr++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
@@ -56,7 +78,7 @@ static size_t add_denied(struct sock_filter *filter, size_t nr, char *names)
 
 int main(int argc, char **argv)
 {
-	struct sock_filter filter[2 + 2 * MAX_DENIED] = {
+	struct sock_filter filter[2 + 5 * MAX_DENIED] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	};
 	struct sock_fprog program = {.filter = filter};

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include "util/proc.h"
 #include "check/trial.h"
@@ -104,13 +105,17 @@ TEST(trial_does_not_wait_for_grandchildren)
 
 TEST(proc_reads_values)
 {
-	char text[64], shorter[4];
+	char text[64], shorter[4], name[16], start[4];
+
+	CHECK_EQ(prctl(PR_GET_NAME, name), 0); /* an emulator's, in one */
+	memcpy(start, name, 3);
+	start[3] = '\0';
 
 	CHECK_EQ(proc__read_value("/proc/self/status", "Name", text, sizeof(text)), 0);
-	CHECK(!strncmp(text, "test_check_tria", 15));
+	CHECK_STR(text, name);
 	CHECK_EQ(proc__read_value("/proc/self/status", "Name", shorter, sizeof(shorter)),
 		 0);
-	CHECK_STR(shorter, "tes");
+	CHECK_STR(shorter, start);
 	CHECK_EQ(proc__read_value("/proc/self/status", "Nam", text, sizeof(text)),
 		 -ENODATA);
 	CHECK_EQ(proc__read_line("/nonexistent", text, sizeof(text)), -ENOENT);

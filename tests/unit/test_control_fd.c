@@ -44,10 +44,11 @@ TEST(commands_come_one_by_one)
 
 	open_fixture(&f);
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_NONE);
-	SEND(&f, "enable\ndisable\n\nping\nst");
+	SEND(&f, "enable\ndisable\n\nping\nsnapshot\nst");
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_ENABLE);
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_DISABLE);
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_PING);
+	CHECK_EQ(control_fd__next(&f.control), COMMAND_SNAPSHOT);
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_NONE);
 	SEND(&f, "op");
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_NONE);
@@ -71,7 +72,7 @@ TEST(other_words_are_passed_over)
 	struct fixture f;
 
 	open_fixture(&f);
-	SEND(&f, "enabled\n enable\nenable other\nsnapshot\nENABLE\nstop it\n"
+	SEND(&f, "enabled\n enable\nenable other\nsnapshots\nENABLE\nstop it\n"
 		 "disable gpu-launch\n");
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_DISABLE);
 	CHECK_EQ(control_fd__next(&f.control), COMMAND_NONE);

@@ -241,6 +241,21 @@ TEST(hostile_nesting_ends)
 	}
 }
 
+/* Up to 64 times their size, and 4 KiB: a file can have many. */
+TEST(short_symbols_have_no_gigantic_names)
+{
+	char doubled[] =
+		"_Z1f1aIiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_E"
+		"S_IS6_S6_ES_IS7_S7_ES_IS8_S8_ES_IS9_S9_ES_ISA_SA_ES_ISB_SB_ES_ISC_SC_E";
+	char *name;
+
+	check(doubled, DEMANGLE_FULL, doubled);
+	doubled[strlen("_Z1f1aIiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_E")] = '\0';
+	name = demangle(doubled, DEMANGLE_FULL);
+	CHECK(name && !strncmp(name, "f(a<int>, a<a<int>, ", 20));
+	free(name);
+}
+
 /* Each substitution is the one before, twice: 2^30 of the first. */
 TEST(hostile_doubling_ends)
 {

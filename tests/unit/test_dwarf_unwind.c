@@ -145,7 +145,7 @@ static void *take_in_thread(void *taken)
 
 static int parse(const struct raw_state *raw, struct user_state *ret)
 {
-	return user_state__parse(user_arch__find(ARCH), &attr, raw, sizeof(*raw), ret);
+	return user_state__parse(arch__find(ARCH), &attr, raw, sizeof(*raw), ret);
 }
 
 struct fixture {
@@ -159,8 +159,7 @@ static void setup(struct fixture *fixture)
 {
 	memset(fixture, 0, sizeof(*fixture));
 	CHECK_EQ(machine__new(NULL, &fixture->machine), 0);
-	CHECK_EQ(dwarf_unwind__new(fixture->machine, user_arch__find(ARCH),
-				   &fixture->unwind),
+	CHECK_EQ(dwarf_unwind__new(fixture->machine, arch__find(ARCH), &fixture->unwind),
 		 0);
 }
 
@@ -354,7 +353,7 @@ TEST(deep_stack_is_truncated)
 TEST(state_is_read_within_its_bounds)
 {
 	static struct taken taken;
-	const struct user_arch *arch = user_arch__find(ARCH);
+	const struct arch *arch = arch__find(ARCH);
 	struct perf_event_attr other = attr;
 	struct user_state state;
 	uint64_t word, sp;
@@ -387,6 +386,6 @@ TEST(state_is_read_within_its_bounds)
 	CHECK_EQ(parse(&taken.raw, &state), -ENOTSUP);
 	taken.raw.abi = PERF_SAMPLE_REGS_ABI_NONE;
 	CHECK_EQ(parse(&taken.raw, &state), -ENODATA);
-	CHECK(!user_arch__find("s390x"));
-	CHECK(!user_arch__find(NULL));
+	CHECK(!arch__find("s390x"));
+	CHECK(!arch__find(NULL));
 }

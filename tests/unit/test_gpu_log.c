@@ -7,13 +7,16 @@
 #include <glob.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "../../cupti_inject/config.h"
 #include "../../cupti_inject/intern.h"
 #include "../../cupti_inject/log.h"
+#include "sidecar/activities.h"
 #include "sidecar/sidecar.h"
+#include "util/gpu_log_cursor.h"
 #include "util/log.h"
 
 #define SESSION 0x1234
@@ -56,6 +59,7 @@ static void read_log(struct fixture *fixture)
 {
 	sidecar__close(fixture->sidecar);
 	CHECK_EQ(sidecar__open(fixture->path, &fixture->sidecar), 0);
+	CHECK_EQ(sidecar__list_activities(fixture->sidecar), 0);
 	CHECK_EQ(fixture->sidecar->nr_logs, 1);
 	CHECK(!fixture->sidecar->logs[0].is_cut);
 }
@@ -80,13 +84,15 @@ static void add_kernel(struct log *log, uint32_t i)
 TEST(a_process_is_known_as_soon_as_its_log_is)
 {
 	static struct fixture f;
+	char comm[16];
 
+	CHECK_EQ(prctl(PR_GET_NAME, comm), 0); /* an emulator's, in one */
 	open_fixture(&f);
 	read_log(&f);
 	CHECK_EQ(f.sidecar->session, SESSION);
 	CHECK_EQ(f.sidecar->logs[0].pid, (uint32_t)getpid());
 	CHECK_EQ(f.sidecar->logs[0].log_id, log__id(f.log));
-	CHECK_STR(f.sidecar->logs[0].comm, "test_gpu_log");
+	CHECK_STR(f.sidecar->logs[0].comm, comm);
 	CHECK(!f.sidecar->logs[0].is_ended);
 	close_fixture(&f);
 }
@@ -100,10 +106,10 @@ TEST(kernels_come_back_as_they_were)
 		add_kernel(f.log, i);
 	log__end(f.log, 1000);
 	read_log(&f);
-	CHECK_EQ(f.sidecar->nr_kernels, 1000);
+	CHECK_EQ(f.sidecar->nr_activities, 1000);
 	CHECK_EQ(f.sidecar->nr_shapes, 3 * 5 * 7);
 	for (uint32_t i = 0; i < 1000; i++) {
-		const struct sidecar_kernel *kernel = &f.sidecar->kernels[i];
+		const struct sidecar_activity *kernel = &f.sidecar->activities[i];
 		const struct sidecar_shape *shape = &f.sidecar->shapes[kernel->shape];
 		char name[32];
 
@@ -151,9 +157,10 @@ TEST(a_full_disk_loses_kernels_and_counts_them)
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &all), 0);
 	log__end(f.log, 20000);
 	read_log(&f);
-	CHECK(f.sidecar->nr_kernels > 0);
-	CHECK(f.sidecar->nr_kernels < 20000);
-	CHECK_EQ(f.sidecar->nr_kernels + f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_WRITE],
+	CHECK(f.sidecar->nr_activities > 0);
+	CHECK(f.sidecar->nr_activities < 20000);
+	CHECK_EQ(f.sidecar->nr_activities +
+			 f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_WRITE],
 		 20000);
 	close_fixture(&f);
 }
@@ -179,7 +186,7 @@ TEST(a_file_that_took_over_the_descriptor_is_left_alone)
 			CHECK_EQ(stat_.st_size, 0);
 	}
 	read_log(&f);
-	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	CHECK_EQ(f.sidecar->nr_activities, 1);
 	CHECK(f.sidecar->logs[0].is_ended);
 	close_fixture(&f);
 }
@@ -195,7 +202,7 @@ TEST(the_log_keeps_off_the_standard_descriptors)
 	add_kernel(f.log, 1);
 	log__end(f.log, 1);
 	read_log(&f);
-	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	CHECK_EQ(f.sidecar->nr_activities, 1);
 	close_fixture(&f);
 }
 
@@ -232,7 +239,7 @@ TEST(a_closed_log_takes_nothing_and_opens_anew)
 	log__end(f.log, 20000);
 	CHECK(!log__is_abandoned(f.log));
 	read_log(&f);
-	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	CHECK_EQ(f.sidecar->nr_activities, 1);
 	CHECK_EQ(unlink(f.path), 0);
 
 	CHECK_EQ(log__reopen(f.log, f.spool, SESSION + 1), 0);
@@ -243,7 +250,7 @@ TEST(a_closed_log_takes_nothing_and_opens_anew)
 	log__end(f.log, 3);
 	read_log(&f);
 	CHECK_EQ(f.sidecar->session, SESSION + 1);
-	CHECK_EQ(f.sidecar->nr_kernels, 3);
+	CHECK_EQ(f.sidecar->nr_activities, 3);
 	CHECK_EQ(f.sidecar->nr_shapes, 3);
 	CHECK_EQ(f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_UNFINISHED], 0);
 	CHECK_EQ(f.sidecar->logs[0].nr_lost[GPU_LOG_LOSS_WRITE], 0);
@@ -281,7 +288,7 @@ TEST(the_longest_name_is_cut_not_lost)
 	log__kernel(f.log, name, &shape, 1, 2, 3);
 	log__end(f.log, 1);
 	read_log(&f);
-	CHECK_EQ(f.sidecar->nr_kernels, 1);
+	CHECK_EQ(f.sidecar->nr_activities, 1);
 	CHECK_EQ(strlen(f.sidecar->shapes[0].name), GPU_LOG_MAX_STRING);
 	free(name);
 	close_fixture(&f);
@@ -302,6 +309,54 @@ TEST(ids_count_from_one_and_are_found_again)
 	CHECK_EQ(intern__find(&intern, "1234", 4), 1234);
 	CHECK_EQ(intern__find(&intern, "1234", 3), 123);
 	CHECK_EQ(intern__find(&intern, "", 0), 0);
+}
+
+/* Records of a type in the log */
+static unsigned int count_records(const struct fixture *f, enum gpu_log_type type)
+{
+	static unsigned char payload[GPU_LOG_MAX_PAYLOAD] __attribute__((aligned(8)));
+	FILE *file = fopen(f->path, "r");
+	const struct gpu_log_record *record;
+	struct gpu_log_cursor cursor;
+	struct gpu_log_block block;
+	unsigned int nr = 0;
+
+	CHECK(file);
+	while (fread(&block, sizeof(block), 1, file) == 1) {
+		CHECK(block.payload_bytes <= sizeof(payload));
+		CHECK_EQ(fread(payload, block.payload_bytes, 1, file), 1);
+		cursor = gpu_log_cursor__new(payload, block.payload_bytes);
+		while (gpu_log_cursor__next(&cursor, &record) > 0)
+			nr += record->type == type;
+	}
+	fclose(file);
+	return nr;
+}
+
+/* Nodes of graphs that are made again and again are other shapes each time. */
+TEST(what_has_no_end_is_forgotten_and_read_all_the_same)
+{
+	enum { NR_KERNELS = 400000 };
+	static struct fixture f;
+
+	open_fixture(&f);
+	for (uint32_t i = 0; i < NR_KERNELS; i++) {
+		struct gpu_log_shape shape = {.device = 1, .graph_node = i + 1};
+
+		log__kernel(f.log, i % 2 ? "odd" : "even", &shape, i, 1000, 2000);
+	}
+	log__end(f.log, 0);
+	CHECK(count_records(&f, GPU_LOG_FORGET) > 0);
+	read_log(&f);
+	CHECK_EQ(f.sidecar->nr_activities, NR_KERNELS);
+	for (uint32_t i = 0; i < NR_KERNELS; i += 997) {
+		const struct sidecar_shape *shape =
+			&f.sidecar->shapes[f.sidecar->activities[i].shape];
+
+		CHECK_EQ(shape->graph_node, i + 1);
+		CHECK_STR(shape->name, i % 2 ? "odd" : "even");
+	}
+	close_fixture(&f);
 }
 
 TEST(correlation_ids_are_widened_to_the_nearest)

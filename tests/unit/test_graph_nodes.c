@@ -45,7 +45,7 @@ static struct sidecar sidecar;
 
 static ssize_t maker_of(const struct graph_nodes *nodes, uint32_t shape, uint64_t id)
 {
-	const struct sidecar_kernel kernel = {
+	const struct sidecar_activity kernel = {
 		.log = sidecar.shapes[shape].log, .shape = shape, .correlation_id = id};
 
 	return graph_nodes__maker_of(nodes, &kernel);
@@ -161,4 +161,25 @@ TEST(nothing_at_all_is_fine)
 	CHECK_EQ(launch(nodes, 0, 7), -ENOENT);
 	graph_nodes__delete(nodes);
 	graph_nodes__delete(NULL);
+}
+
+/* Copies of copies, as a file may have them: each is followed once, not once a kernel. */
+TEST(long_chains_of_copies)
+{
+	enum { NR = 60000 };
+	static struct sidecar_graph_node told[NR];
+	static struct sidecar_shape shapes[NR];
+	struct graph_nodes *nodes;
+
+	told[0] = (struct sidecar_graph_node)CAPTURED(1, 7);
+	shapes[0].graph_node = 1;
+	for (uint64_t i = 1; i < NR; i++) {
+		told[i] = (struct sidecar_graph_node)CLONED(i + 1, i);
+		shapes[i].graph_node = i + 1;
+	}
+	nodes = NEW(shapes, told);
+	CHECK_EQ(graph_nodes__nr_makers(nodes), 1 + NR);
+	for (uint32_t i = 0; i < NR; i++)
+		CHECK_EQ(maker_of(nodes, i, 100), launch(nodes, 0, 7));
+	graph_nodes__delete(nodes);
 }

@@ -223,7 +223,7 @@ TEST(each_mode_shows_its_stacks)
 	static const char *const unknown[] = {
 		"[graph made before recording] [CUDA graph] 2 1", "2 1",
 		"[graph made before recording]"};
-	struct sidecar_kernel kernel = {.correlation_id = 9};
+	struct sidecar_activity kernel = {.correlation_id = 9};
 	struct stack launch = make_stack(2, 0, 0), made = make_stack(2, 0, 10);
 	struct sidecar sidecar = one_node();
 	struct node_stacks *stacks;
@@ -252,7 +252,7 @@ TEST(each_mode_shows_its_stacks)
 
 TEST(stack_without_the_program_is_as_good_as_lost)
 {
-	struct sidecar_kernel kernel = {.correlation_id = 9};
+	struct sidecar_activity kernel = {.correlation_id = 9};
 	struct stack launch = make_stack(2, 0, 0), made = {.nr_frames = 2};
 	struct sidecar sidecar = one_node();
 	struct node_stacks *stacks;

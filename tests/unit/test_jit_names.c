@@ -147,3 +147,41 @@ TEST(what_is_broken_is_told_and_skipped)
 	CHECK_STR(jit_names__find(f.names, 0, 0x2000, 1), "second");
 	close_fixture(&f);
 }
+
+/* 64 KiB of the shortest lines, in 100 bytes; and of two names, one is 60,000 bytes long */
+TEST(what_bursts_is_told_and_skipped)
+{
+	static char lines[6 * 10000 + 1], name[60000];
+	struct fixture f = {0};
+
+	log_verbosity = -1;
+	begin_log(&f, 10, 1, false, 100);
+	add_text(&f, "1000 100 first\n");
+	for (size_t i = 0; i < 10000; i++)
+		memcpy(lines + 6 * i, "1 1 a\n", 6);
+	for (int i = 0; i < 8; i++)
+		add_piece(&f, GPU_LOG_JIT_PERF_MAP, 0, lines, 6 * 10000);
+	add_text(&f, "2000 100 behind\n");
+	begin_log(&f, 11, 1, false, 100);
+	add_text(&f, "1000 100 other\n");
+	read_logs(&f);
+	CHECK_STR(jit_names__find(f.names, 0, 0x1000, 1), "first");
+	CHECK(!jit_names__find(f.names, 0, 0x2000, 1));
+	/* It is all logs together that may not burst. */
+	CHECK(!jit_names__find(f.names, 1, 0x1000, 1));
+	close_fixture(&f);
+
+	f = (struct fixture){0};
+	begin_log(&f, 10, 1, false, 100);
+	add_text(&f, "1000 100 first\n");
+	memset(name, 'x', sizeof(name));
+	memcpy(name, "3000 100 ", 9);
+	name[sizeof(name) - 1] = '\n';
+	for (int i = 0; i < 30; i++)
+		add_piece(&f, GPU_LOG_JIT_PERF_MAP, 0, name, sizeof(name));
+	add_text(&f, "2000 100 behind\n");
+	read_logs(&f);
+	CHECK_STR(jit_names__find(f.names, 0, 0x1000, 1), "first");
+	CHECK(!jit_names__find(f.names, 0, 0x2000, 1));
+	close_fixture(&f);
+}

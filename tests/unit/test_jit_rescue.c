@@ -153,6 +153,21 @@ TEST(a_pid_that_was_used_again)
 	close_fixture(&f);
 }
 
+TEST(one_of_logs_that_say_the_same_has_the_file)
+{
+	struct fixture f;
+
+	open_fixture(&f);
+	add_log(&f, own_log(10 * S));
+	add_log(&f, own_log(10 * S));
+	add_log(&f, own_log(10 * S));
+	write_file(f.path, "1000 100 f\n", (1000 + 14) * S);
+	CHECK_STR(name_of(&f, 0), "f");
+	CHECK_STR(name_of(&f, 1), "none");
+	CHECK_STR(name_of(&f, 2), "none");
+	close_fixture(&f);
+}
+
 TEST(files_of_others_are_not_read)
 {
 	struct jit_log log = own_log(2 * S);
@@ -224,5 +239,29 @@ TEST(who_takes_them_may_fail)
 	add_log(&f, own_log(2 * S));
 	write_file(f.path, "1000 100 f\n", 1001 * S);
 	CHECK_EQ(jit_rescue__read(&f.logs, 0, &begin, f.mapped, refuse, NULL), -ENOSPC);
+	close_fixture(&f);
+}
+
+/* Who was killed can have left anything; what is his, and can't be read, is told of. */
+TEST(a_dump_that_is_none_is_told)
+{
+	FILE *said = tmpfile();
+	char line[256] = "", path[64];
+	struct fixture f;
+
+	CHECK(said);
+	open_fixture(&f);
+	add_log(&f, own_log(2 * S));
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
+	write_file(path, "this is something else, of more bytes than a header has",
+		   1001 * S);
+	build_ids__add(f.mapped, path, NULL, 0);
+	CHECK_EQ(dup2(fileno(said), STDERR_FILENO), STDERR_FILENO);
+	CHECK_STR(name_of(&f, 0), "none");
+	rewind(said);
+	CHECK(fgets(line, sizeof(line), said) != NULL);
+	CHECK(strstr(line, path) && strstr(line, "no jitdump of this machine's"));
+	CHECK(!fgets(line, sizeof(line), said));
+	unlink(path);
 	close_fixture(&f);
 }

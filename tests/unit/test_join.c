@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every kernel is handed out once: to its launch, or as the rest. */
+/* Every occurrence is handed out once: to its launch, or as the rest. Here, periods name them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +11,31 @@ enum { LOG_A = 900, LOG_B = 5 };
 
 static struct sidecar_log logs[] = {{.log_id = LOG_A}, {.log_id = LOG_B}};
 
-static struct join *new_join(struct sidecar *sidecar, struct sidecar_kernel *kernels,
+static const struct sidecar sidecar = {.logs = logs, .nr_logs = 2};
+
+static struct join *new_join(struct occurrences *occurrences, struct occurrence *items,
 			     size_t nr)
 {
 	struct join *join = NULL;
 
-	*sidecar = (struct sidecar){
-		.logs = logs, .nr_logs = 2, .kernels = kernels, .nr_kernels = nr};
-	CHECK_EQ(join__new(sidecar, &join), 0);
+	*occurrences = (struct occurrences){.items = items, .nr = nr};
+	CHECK_EQ(join__new(&sidecar, &join), 0);
+	CHECK_EQ(join__index(join, occurrences), 0);
 	return join;
 }
 
 TEST(kernels_go_to_their_launch)
 {
-	struct sidecar_kernel kernels[] = {
-		{.log = 1, .correlation_id = 7, .start_ns = 50, .shape = 1},
-		{.log = 0, .correlation_id = 8, .start_ns = 30, .shape = 2},
-		{.log = 0, .correlation_id = 7, .start_ns = 40, .shape = 3},
-		{.log = 0, .correlation_id = 7, .start_ns = 20, .shape = 4},
-		{.log = 0, .correlation_id = 1ull << 40, .start_ns = 1, .shape = 5},
+	struct occurrence kernels[] = {
+		{.log = 1, .correlation_id = 7, .start_ns = 50, .period = 1},
+		{.log = 0, .correlation_id = 8, .start_ns = 30, .period = 2},
+		{.log = 0, .correlation_id = 7, .start_ns = 40, .period = 3},
+		{.log = 0, .correlation_id = 7, .start_ns = 20, .period = 4},
+		{.log = 0, .correlation_id = 1ull << 40, .start_ns = 1, .period = 5},
 	};
-	const struct sidecar_kernel *of;
-	struct sidecar sidecar;
-	struct join *join = new_join(&sidecar, kernels, 5);
+	const struct occurrence *of;
+	struct occurrences occurrences;
+	struct join *join = new_join(&occurrences, kernels, 5);
 	size_t cursor = 0;
 
 	join__announce(join, LOG_A, 7);
@@ -42,15 +44,15 @@ TEST(kernels_go_to_their_launch)
 	join__announce(join, 12345, 8); /* no log */
 
 	CHECK_EQ(join__launch(join, LOG_A, 7, &of), 2);
-	CHECK_EQ(of[0].shape, 4);
-	CHECK_EQ(of[1].shape, 3);
+	CHECK_EQ(of[0].period, 4);
+	CHECK_EQ(of[1].period, 3);
 	CHECK_EQ(join__launch(join, LOG_B, 7, &of), 1);
-	CHECK_EQ(of[0].shape, 1);
+	CHECK_EQ(of[0].period, 1);
 	CHECK_EQ(join__launch(join, LOG_B, 8, &of), 0);
 	CHECK_EQ(join__launch(join, 12345, 8, &of), 0);
 
-	CHECK_EQ(join__rest(join, &cursor)->shape, 2);
-	CHECK_EQ(join__rest(join, &cursor)->shape, 5);
+	CHECK_EQ(join__rest(join, &cursor)->period, 2);
+	CHECK_EQ(join__rest(join, &cursor)->period, 5);
 	CHECK(join__rest(join, &cursor) == NULL);
 	CHECK(join__rest(join, &cursor) == NULL);
 	join__delete(join);
@@ -58,10 +60,10 @@ TEST(kernels_go_to_their_launch)
 
 TEST(key_that_comes_twice_gets_its_kernels_once)
 {
-	struct sidecar_kernel kernels[] = {{.correlation_id = 7}, {.correlation_id = 7}};
-	const struct sidecar_kernel *of = NULL;
-	struct sidecar sidecar;
-	struct join *join = new_join(&sidecar, kernels, 2);
+	struct occurrence kernels[] = {{.correlation_id = 7}, {.correlation_id = 7}};
+	const struct occurrence *of = NULL;
+	struct occurrences occurrences;
+	struct join *join = new_join(&occurrences, kernels, 2);
 	size_t cursor = 0;
 
 	join__announce(join, LOG_A, 7);
@@ -76,10 +78,10 @@ TEST(key_that_comes_twice_gets_its_kernels_once)
 /* Otherwise they would be handed out twice: they are the rest's. */
 TEST(launch_that_was_not_announced_has_no_kernels)
 {
-	struct sidecar_kernel kernels[] = {{.correlation_id = 7}};
-	const struct sidecar_kernel *of = NULL;
-	struct sidecar sidecar;
-	struct join *join = new_join(&sidecar, kernels, 1);
+	struct occurrence kernels[] = {{.correlation_id = 7}};
+	const struct occurrence *of = NULL;
+	struct occurrences occurrences;
+	struct join *join = new_join(&occurrences, kernels, 1);
 	size_t cursor = 0;
 
 	CHECK_EQ(join__launch(join, LOG_A, 7, &of), 0);
@@ -90,9 +92,9 @@ TEST(launch_that_was_not_announced_has_no_kernels)
 
 TEST(logs_are_found_by_id)
 {
-	struct sidecar sidecar;
-	struct join *join = new_join(&sidecar, NULL, 0);
-	const struct sidecar_kernel *of;
+	struct occurrences occurrences;
+	struct join *join = new_join(&occurrences, NULL, 0);
+	const struct occurrence *of;
 	size_t cursor = 0;
 
 	CHECK_EQ(join__find_log(join, LOG_A), 0);
@@ -107,11 +109,13 @@ TEST(logs_are_found_by_id)
 
 TEST(empty_sidecar_has_nothing)
 {
-	struct sidecar sidecar = {0};
+	const struct sidecar empty = {0};
+	struct occurrences occurrences = {0};
 	struct join *join = NULL;
 	size_t cursor = 0;
 
-	CHECK_EQ(join__new(&sidecar, &join), 0);
+	CHECK_EQ(join__new(&empty, &join), 0);
+	CHECK_EQ(join__index(join, &occurrences), 0);
 	CHECK_EQ(join__find_log(join, 0), -ENOENT);
 	CHECK(join__rest(join, &cursor) == NULL);
 	join__delete(join);
@@ -121,40 +125,75 @@ TEST(empty_sidecar_has_nothing)
 TEST(time_is_conserved)
 {
 	enum { NR = 20000, NR_IDS = 3000 };
-	struct sidecar_kernel *kernels = calloc(NR, sizeof(*kernels));
+	struct occurrence *kernels = calloc(NR, sizeof(*kernels));
 	uint8_t *nr_seen = calloc(NR, sizeof(*nr_seen));
-	const struct sidecar_kernel *of;
-	struct sidecar sidecar;
+	const struct occurrence *of;
+	struct occurrences occurrences;
 	struct join *join;
 	size_t cursor = 0;
 
 	CHECK(kernels && nr_seen);
 	srand(1);
 	for (uint32_t i = 0; i < NR; i++)
-		kernels[i] = (struct sidecar_kernel){
+		kernels[i] = (struct occurrence){
 			.log = (uint32_t)rand() % 2,
 			.correlation_id = (uint64_t)rand() % NR_IDS,
 			.start_ns = (uint64_t)rand(),
-			.shape = i,
+			.period = i,
 		};
-	join = new_join(&sidecar, kernels, NR);
+	join = new_join(&occurrences, kernels, NR);
 	for (uint64_t id = 0; id < NR_IDS; id += 2)
 		join__announce(join, id % 3 ? LOG_A : LOG_B, id);
 	for (uint64_t id = 0; id < NR_IDS; id += 2) {
 		size_t nr = join__launch(join, id % 3 ? LOG_A : LOG_B, id, &of);
 
 		for (size_t i = 0; i < nr; i++) {
-			nr_seen[of[i].shape]++;
+			nr_seen[of[i].period]++;
 			CHECK_EQ(of[i].correlation_id, id);
 			CHECK_EQ(of[i].log, id % 3 ? 0 : 1);
 			CHECK(!i || of[i].start_ns >= of[i - 1].start_ns);
 		}
 	}
 	while ((of = join__rest(join, &cursor)))
-		nr_seen[of->shape]++;
+		nr_seen[of->period]++;
 	for (size_t i = 0; i < NR; i++)
 		CHECK_EQ(nr_seen[i], 1);
 	join__delete(join);
 	free(kernels);
 	free(nr_seen);
+}
+
+/* In order, backwards, and with steps back: whichever came before, each has its own. */
+TEST(order_of_launches_does_not_matter)
+{
+	enum { NR_IDS = 300 };
+	static const int steps[] = {1, -1, 7};
+	struct occurrence *kernels = calloc(2 * NR_IDS, sizeof(*kernels));
+	const struct occurrence *of;
+
+	CHECK(kernels);
+	for (size_t s = 0; s < 3; s++) {
+		struct occurrences occurrences;
+		struct join *join;
+
+		for (uint64_t i = 0; i < 2 * NR_IDS; i++)
+			kernels[i] = (struct occurrence){
+				.log = 0, .correlation_id = 1 + i / 2, .period = i};
+		join = new_join(&occurrences, kernels, 2 * NR_IDS);
+		for (int pass = 0; pass < 2; pass++)
+			for (int i = 0; i < NR_IDS; i++) {
+				int id = 1 + ((steps[s] * i) % NR_IDS + NR_IDS) % NR_IDS;
+
+				if (!pass) {
+					join__announce(join, LOG_A, (uint64_t)id);
+					continue;
+				}
+				CHECK_EQ(join__launch(join, LOG_A, (uint64_t)id, &of), 2);
+				CHECK_EQ(of[0].correlation_id, id);
+				CHECK_EQ(of[1].correlation_id, id);
+				CHECK_EQ(join__launch(join, LOG_A, (uint64_t)id, &of), 0);
+			}
+		join__delete(join);
+	}
+	free(kernels);
 }

@@ -40,17 +40,54 @@ static uint64_t address(struct kernel_elf *elf, const char *name)
 }
 
 /* Write a file of these names. */
-static void write_names(const char *const *names, size_t nr,
-			uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
+static void write_names_of(const struct arch *arch, const char *const *names, size_t nr,
+			   uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
 {
 	struct kernel_elf *elf = NULL;
 
 	CHECK_EQ(kernel_elf__new(folder, &elf), 0);
 	for (size_t i = 0; i < nr; i++)
 		address(elf, names[i]);
-	CHECK_EQ(kernel_elf__write(elf, ret_build_id), 0);
+	CHECK_EQ(kernel_elf__write(elf, arch, ret_build_id), 0);
 	CHECK_EQ(kernel_elf__commit(elf), 0);
 	kernel_elf__delete(elf);
+}
+
+static void write_names(const char *const *names, size_t nr,
+			uint8_t ret_build_id[ELF_IMAGE_BUILD_ID_BYTES])
+{
+	write_names_of(arch__host(), names, nr, ret_build_id);
+}
+
+TEST(file_is_of_the_recorded_machine)
+{
+	static const struct {
+		const char *name;
+		uint16_t machine;
+		unsigned char nops[4];
+	} wanted[] = {
+		{"x86_64", EM_X86_64, {0x90, 0x90, 0x90, 0x90}},
+		{"aarch64", EM_AARCH64, {0x1f, 0x20, 0x03, 0xd5}},
+	};
+	static const char *const names[] = {"k"};
+	uint8_t build_id[ELF_IMAGE_BUILD_ID_BYTES];
+	unsigned char text[4];
+	Elf64_Ehdr header;
+	int fd;
+
+	make_directory();
+	for (size_t i = 0; i < 2; i++) {
+		write_names_of(arch__find(wanted[i].name), names, 1, build_id);
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		CHECK_EQ(read(fd, &header, sizeof(header)), sizeof(header));
+		CHECK_EQ(header.e_machine, wanted[i].machine);
+		CHECK_EQ(pread(fd, text, 4, 0x1000), 4);
+		CHECK_MEM(text, wanted[i].nops, 4);
+		CHECK_EQ(pread(fd, text, 4, 0x1000 + 64 - 4), 4);
+		CHECK_MEM(text, wanted[i].nops, 4);
+		close(fd);
+	}
+	remove_directory();
 }
 
 TEST(name_has_one_address)
@@ -204,7 +241,7 @@ TEST(old_file_stays_without_commit)
 	CHECK_EQ(stat(file, &before), 0);
 	CHECK_EQ(kernel_elf__new(folder, &elf), 0);
 	address(elf, "new");
-	CHECK_EQ(kernel_elf__write(elf, build_id), 0);
+	CHECK_EQ(kernel_elf__write(elf, arch__host(), build_id), 0);
 	kernel_elf__delete(elf);
 	CHECK_EQ(stat(file, &after), 0);
 	CHECK_EQ(before.st_ino, after.st_ino);

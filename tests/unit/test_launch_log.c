@@ -92,3 +92,57 @@ TEST(a_library_is_told_of_behind_many_stacks_of_nowhere)
 	CHECK(has_mapping(LIBRARY));
 	remove_spool();
 }
+
+/* In all of a spool's files with a suffix */
+static size_t count_records(const char *suffix, enum gpu_log_type type)
+{
+	static _Alignas(8) unsigned char data[8 << 20];
+	size_t nr_bytes, nr = 0, offset = 0, end;
+	char pattern[64];
+	glob_t found;
+	FILE *file;
+
+	snprintf(pattern, sizeof(pattern), "%s/*%s", spool, suffix);
+	CHECK_EQ(glob(pattern, 0, NULL, &found), 0);
+	CHECK_EQ(found.gl_pathc, 1);
+	file = fopen(found.gl_pathv[0], "r");
+	CHECK(file);
+	nr_bytes = fread(data, 1, sizeof(data), file);
+	CHECK(nr_bytes < sizeof(data));
+	fclose(file);
+	globfree(&found);
+	while (offset < nr_bytes) {
+		const struct gpu_log_block *block = (void *)(data + offset);
+
+		offset += sizeof(*block);
+		end = offset + block->payload_bytes;
+		while (offset < end) {
+			const struct gpu_log_record *record = (void *)(data + offset);
+
+			nr += record->type == type;
+			offset += record->size;
+		}
+	}
+	return nr;
+}
+
+/* A process that is killed leaves no call without the launch that it is of. */
+TEST(calls_that_are_written_have_their_launches)
+{
+	const uint64_t nr = 3 * GPU_LOG_MAX_PAYLOAD / sizeof(struct gpu_log_api_call);
+	size_t nr_calls = 0;
+
+	open_logs();
+	for (uint64_t i = 1; i <= nr; i++) {
+		struct gpu_log_api_call call = {.correlation_id = i};
+
+		launch(i, 0x1000);
+		log__api_call(process_log, &call);
+		if (i % (nr / 16))
+			continue;
+		nr_calls = count_records(".gpulog", GPU_LOG_API_CALL);
+		CHECK(count_records(".gpulaunch", GPU_LOG_LAUNCH) >= nr_calls);
+	}
+	CHECK(nr_calls > nr / 2);
+	remove_spool();
+}

@@ -158,6 +158,50 @@ TEST(a_process_is_told_as_the_kernel_tells_it)
 	close_fixture(&f);
 }
 
+static void add_namespace(struct log_build *build, uint64_t inode)
+{
+	struct gpu_log_namespace namespace = {.pid_namespace = inode};
+
+	LOG_BUILD_ADD(build, GPU_LOG_NAMESPACE, namespace);
+}
+
+TEST(one_pid_in_two_namespaces_is_two_processes)
+{
+	struct log_build own = new_log(1, 42), other = new_log(2, 42);
+	struct fixture f;
+	const uint32_t *ids;
+
+	open_fixture(&f);
+	add_namespace(&other, 1);
+	for (int i = 0; i < 2; i++) {
+		struct log_build *build = i ? &other : &own;
+
+		log_build__map(build, 2000 + i, 0x400000, "/bin/app");
+		log_build__stack(build, 1, 43, API, frames, 2);
+		log_build__launch(build, 1, 1, 1000 + 10 * i);
+		log_build__thread(build, 3000 + 100 * i, 44, "worker");
+	}
+	save_log(&f, &own, "42-1.gpulaunch");
+	save_log(&f, &other, "42-2.gpulaunch");
+	merge(&f);
+
+	next(&f, PERF_RECORD_COMM, 42, 42, 1000);
+	next(&f, PERF_RECORD_COMM, 10000042, 10000042, 1000);
+	next(&f, PERF_RECORD_MMAP2, 42, 42, 2000);
+	next(&f, PERF_RECORD_SAMPLE, 42, 43, 2000);
+	next(&f, PERF_RECORD_MMAP2, 10000042, 10000042, 2001);
+	next(&f, PERF_RECORD_SAMPLE, 10000042, 10000043, 2010);
+	next(&f, PERF_RECORD_FORK, 42, 42, 3000);
+	next(&f, PERF_RECORD_COMM, 42, 44, 3000);
+	next(&f, PERF_RECORD_EXIT, 42, 42, 3000);
+	ids = next(&f, PERF_RECORD_FORK, 10000042, 10000042, 3100);
+	CHECK_EQ(ids[2], 10000044);
+	next(&f, PERF_RECORD_COMM, 10000042, 10000044, 3100);
+	next(&f, PERF_RECORD_EXIT, 10000042, 10000042, 3100);
+	check_end(&f);
+	close_fixture(&f);
+}
+
 TEST(processes_are_merged_by_time)
 {
 	struct log_build one = new_log(1, 42), other = new_log(2, 43);

@@ -48,7 +48,8 @@ TEST(losses_and_launches_are_added_up)
 	log_scan__begin_log(&result);
 	CHECK_EQ(scan(&result, &build), 0);
 	CHECK_EQ(result.nr_kernels, 1);
-	CHECK_EQ(result.nr_dropped, 10);
+	CHECK_EQ(account__nr_dropped(&result.account), 10);
+	CHECK_EQ(result.account.nr_dropped[ACCOUNT_BY_CUPTI], 10);
 	log_scan__end_log(&result, 12); /* as many as the last end has */
 	CHECK_EQ(result.nr_missing, 0);
 	log_scan__begin_log(&result);
@@ -78,8 +79,9 @@ TEST(unfinished_kernels_are_unknown_times_and_not_dropped)
 	log_scan__begin_log(&result);
 	CHECK_EQ(scan(&result, &build), 0);
 	CHECK_EQ(result.nr_kernels, 4);
-	CHECK_EQ(result.nr_unknown_time, 3);
-	CHECK_EQ(result.nr_dropped, 0);
+	CHECK_EQ(result.account.nr_unknown_time, 3);
+	CHECK_EQ(result.account.nr_delivered, 1);
+	CHECK_EQ(account__nr_dropped(&result.account), 0);
 	log_build__release(&build);
 }
 
@@ -111,12 +113,12 @@ TEST(losses_do_not_overflow)
 {
 	const struct gpu_log_loss loss = {.kind = 1, .nr_records = UINT64_MAX};
 	struct log_build build = {.session = SESSION, .log_id = 1};
-	struct log_scan result = {.nr_dropped = 1};
+	struct log_scan result = {.account.nr_dropped[ACCOUNT_BY_CUPTI] = 1};
 
 	LOG_BUILD_ADD(&build, GPU_LOG_LOSS, loss);
 	log_build__end_block(&build);
 	CHECK_EQ(scan(&result, &build), 0);
-	CHECK_EQ(result.nr_dropped, UINT64_MAX);
+	CHECK_EQ(account__nr_dropped(&result.account), UINT64_MAX);
 	log_build__release(&build);
 }
 
@@ -171,6 +173,42 @@ TEST(a_record_longer_than_its_block_is_refused)
 		record->type = 99;
 		record->size = sizes[i];
 		CHECK_EQ(log_scan__block(&result, payload, sizeof(payload)), -EINVAL);
+	}
+}
+
+/* The block goes into no sidecar: what its first records tell is not there, either. */
+TEST(nothing_of_a_broken_block_is_counted)
+{
+	const struct gpu_log_message message = {.severity = GPU_LOG_ERROR, .nr_bytes = 5};
+	const struct gpu_log_loss loss = {.kind = GPU_LOG_LOSS_WRITE, .nr_records = 7};
+	const struct {
+		struct gpu_log_record head;
+		uint32_t pad;
+	} too_short = {};
+	struct log_build with_short = {.session = SESSION, .log_id = 1};
+	struct log_build with_message = {.session = SESSION, .log_id = 1};
+	struct log_build *all[] = {&with_short, &with_message};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		log_build__process(all[i], 42, "app");
+		log_build__kernel(all[i], 1, 1, 2, 3);
+		LOG_BUILD_ADD(all[i], GPU_LOG_LOSS, loss);
+	}
+	LOG_BUILD_ADD(&with_short, GPU_LOG_GRAPH_NODE, too_short);
+	log_build__add(&with_message, GPU_LOG_MESSAGE, &message,
+		       offsetof(struct gpu_log_message, text), "abc");
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct log_scan result = {};
+
+		log_build__end_block(all[i]);
+		log_scan__begin_log(&result);
+		CHECK_EQ(scan(&result, all[i]), -EINVAL);
+		CHECK_EQ(result.nr_kernels, 0);
+		CHECK_EQ(result.nr_unended, 0);
+		CHECK_EQ(result.account.nr_delivered, 0);
+		CHECK_EQ(account__nr_dropped(&result.account), 0);
+		CHECK_EQ(result.log.nr_records_read, 0);
+		log_build__release(all[i]);
 	}
 }
 
@@ -282,6 +320,37 @@ TEST(a_log_that_is_cut_keeps_its_whole_blocks)
 	log_build__release(&build);
 }
 
+/* Of its five, one is in a whole block, one in the broken one, and three behind it. */
+TEST(records_of_a_broken_block_are_counted_as_lost)
+{
+	const struct gpu_log_end end = {.nr_kernels = 5, .nr_records = 5};
+	const struct {
+		struct gpu_log_record head;
+		uint32_t pad;
+	} too_short = {};
+	struct log_build build = {.session = SESSION, .log_id = 1};
+	const struct account *account;
+	struct fixture f;
+
+	open_fixture(&f);
+	make_log(&build);
+	log_build__kernel(&build, 1, 2, 3, 4);
+	LOG_BUILD_ADD(&build, GPU_LOG_GRAPH_NODE, too_short);
+	log_build__end_block(&build);
+	for (uint64_t i = 3; i < 6; i++)
+		log_build__kernel(&build, 1, i, 4, 5);
+	LOG_BUILD_ADD(&build, GPU_LOG_END, end);
+	log_build__end_block(&build);
+	save_log(&f, &build, "1-a.gpulog");
+	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
+	CHECK_EQ(collection__counts(f.collection).nr_cut_logs, 1);
+	account = &collection__scan(f.collection)->account;
+	CHECK_EQ(account->nr_delivered, 1);
+	CHECK_EQ(account->nr_dropped[ACCOUNT_IN_BROKEN_LOGS], 4);
+	close_fixture(&f);
+	log_build__release(&build);
+}
+
 TEST(blocks_that_are_not_ours_are_refused)
 {
 	struct log_build other = {.session = SESSION + 1, .log_id = 1};
@@ -328,9 +397,9 @@ TEST(launches_are_missed_in_each_log_by_itself)
 	log_build__end_block(&ended);
 	save_log(&f, &ended, "2-b.gpulog");
 	for (int i = 0; i < 20; i++)
-		launch_counts__add(&f.launches, 1);
+		launch_counts__add(&f.launches, 1, i + 1);
 	for (int i = 0; i < 7; i++)
-		launch_counts__add(&f.launches, 2);
+		launch_counts__add(&f.launches, 2, i + 1);
 	CHECK_EQ(collection__add_spool(f.collection, &f.spool, &f.launches), 0);
 	CHECK_EQ(collection__scan(f.collection)->nr_missing, 3);
 	close_fixture(&f);

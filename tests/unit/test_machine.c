@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Side-band records, applied one after the other, and what becomes of maps. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "perfdata/mmap2.h"
 #include "symbol/machine.h"
 #include "unit.h"
 
@@ -241,6 +243,37 @@ TEST(build_id_flavour_of_mmap2_is_read_alike)
 	machine__delete(machine);
 }
 
+/* What the kernel marks as one, where another recorder has asked for build ids */
+TEST(device_and_inode_are_no_build_id)
+{
+	static const uint8_t own[20] = {1, 2, 3, 4, 5, 6, 7, 8};
+	union record record = mmap2_record(10, 0x1000, 0x2000, 0, "/usr/bin/true");
+	struct perfdata_mmap2 *mmap2 = (void *)&record;
+
+	CHECK_EQ(perfdata_mmap2__id_bytes(mmap2), 0);
+	record.header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	mmap2->major = 254;
+	mmap2->inode = 11184406;
+	mmap2->inode_generation = 50704178;
+	CHECK_EQ(perfdata_mmap2__id_bytes(mmap2), 0);
+	mmap2->major = 8; /* could be a length */
+	CHECK_EQ(perfdata_mmap2__id_bytes(mmap2), 0);
+	perfdata_mmap2__mend(&record.header);
+	CHECK_EQ(record.header.misc, PERF_RECORD_MISC_USER);
+	CHECK_EQ(mmap2->inode, 11184406);
+
+	record.header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	memset(mmap2->reserved, 0, sizeof(mmap2->reserved));
+	memcpy(mmap2->build_id, own, sizeof(own));
+	mmap2->build_id_bytes = 8;
+	CHECK_EQ(perfdata_mmap2__id_bytes(mmap2), 8);
+	mmap2->build_id_bytes = 20;
+	CHECK_EQ(perfdata_mmap2__id_bytes(mmap2), 20);
+	perfdata_mmap2__mend(&record.header);
+	CHECK_EQ(record.header.misc,
+		 PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
+}
+
 TEST(anonymous_memory_is_addressed_as_it_is)
 {
 	struct machine *machine = new_machine();
@@ -358,6 +391,39 @@ TEST(synthesized_fork_copies_nothing)
 	machine__delete(machine);
 }
 
+/* Asked twice each: the second time, the answer is remembered. */
+static void expect_path(struct machine *machine, uint32_t pid, uint64_t ip,
+			const char *path)
+{
+	for (int i = 0; i < 2; i++)
+		CHECK_STR(path_at(machine, pid, ip), path);
+}
+
+TEST(what_was_found_before_is_found_as_it_is_now)
+{
+	struct machine *machine = new_machine();
+
+	/* Two maps and none within one page */
+	map_file(machine, 1, 0x1000, 0x1400, 0, "/low.so");
+	map_file(machine, 1, 0x1400, 0x1800, 0, "/high.so");
+	map_file(machine, 2, 0x1000, 0x2000, 0, "/other.so");
+	for (int i = 0; i < 2; i++) {
+		expect_path(machine, 1, 0x1300, "/low.so");
+		expect_path(machine, 1, 0x1400, "/high.so");
+		expect_path(machine, 1, 0x1800, "none");
+		expect_path(machine, 2, 0x1800, "/other.so");
+		expect_path(machine, 3, 0x1300, "none");
+	}
+	map_file(machine, 1, 0x1000, 0x1400, 0, "/new.so");
+	expect_path(machine, 1, 0x1300, "/new.so");
+	set_comm(machine, 1, 1, "app", PERF_RECORD_MISC_COMM_EXEC);
+	expect_path(machine, 1, 0x1300, "none");
+	expect_path(machine, 2, 0x1300, "/other.so");
+	task(machine, PERF_RECORD_FORK, 0, 2, 2, 1, 1);
+	expect_path(machine, 1, 0x1300, "/other.so");
+	machine__delete(machine);
+}
+
 TEST(thousand_children_share_a_thousand_maps)
 {
 	struct machine *machine = new_machine();
@@ -368,6 +434,41 @@ TEST(thousand_children_share_a_thousand_maps)
 		task(machine, PERF_RECORD_FORK, 0, 1, 1, 1000 + i, 1000 + i);
 	CHECK(machine__find_map(machine, 1000, 0) == machine__find_map(machine, 1999, 0));
 	CHECK(machine__find_map(machine, 1000, 0) == machine__find_map(machine, 1, 0));
+	machine__delete(machine);
+}
+
+/* Which were a copy of all maps for each child once: 3 GB here */
+TEST(children_that_map_something_share_the_rest)
+{
+	struct machine *machine = new_machine();
+	struct mallinfo2 before, after;
+
+	for (uint64_t i = 0; i < 10000; i++)
+		map_file(machine, 1, i << 12, (i + 1) << 12, 0, "/a");
+	before = mallinfo2();
+	for (uint32_t i = 0; i < 10000; i++) {
+		task(machine, PERF_RECORD_FORK, 0, 1, 1, 10000 + i, 10000 + i);
+		map_file(machine, 10000 + i, 0x5000800, 0x5001800, 0, "/b");
+	}
+	after = mallinfo2();
+	CHECK_STR(place_at(machine, 1, 0x50007ff), "none");
+	CHECK_STR(place_at(machine, 1, 0x1000), "/a+0x0");
+	CHECK_STR(place_at(machine, 19999, 0x5000fff), "/b+0x7ff");
+	CHECK_STR(place_at(machine, 15000, 9999 << 12 | 5), "/a+0x5");
+	/* For each, a few dozen of 10,000 maps. A sanitizer's malloc() tells nothing: 0. */
+	CHECK(after.uordblks - before.uordblks < 64ull << 20);
+	machine__delete(machine);
+}
+
+/* Maps in the order of their addresses: a tree could become a list, which takes minutes. */
+TEST(hundred_thousand_maps_are_found_at_once)
+{
+	struct machine *machine = new_machine();
+
+	for (uint64_t i = 0; i < 100000; i++)
+		map_file(machine, 1, i << 12, (i + 1) << 12, 0, "/a");
+	for (uint64_t i = 0; i < 100000; i++)
+		CHECK_EQ(machine__find_map(machine, 1, i << 12)->start, i << 12);
 	machine__delete(machine);
 }
 

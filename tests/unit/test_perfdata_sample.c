@@ -14,7 +14,7 @@
 	 PERF_SAMPLE_PERIOD)
 #define WRITABLE                                                                   \
 	(WORDS | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | \
-	 PERF_SAMPLE_STACK_USER)
+	 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT)
 #define READABLE ((uint64_t)PERF_SAMPLE_MAX - 1)
 
 #define NR_REGS	    3
@@ -78,6 +78,8 @@ static struct perfdata_sample make_sample(uint64_t type, uint64_t *state)
 		state[nr++] = 0x5ad;
 		state[nr++] = STACK_BYTES; /* the dynamic size */
 	}
+	if (type & PERF_SAMPLE_WEIGHT)
+		sample.weight = 1ull << 33;
 	if (nr) {
 		sample.user_state = state;
 		sample.user_state_bytes = nr * sizeof(*state);
@@ -101,6 +103,7 @@ static void check_same(const struct perfdata_sample *a, const struct perfdata_sa
 	CHECK_MEM(a->ips, b->ips, a->nr_ips * sizeof(uint64_t));
 	CHECK_EQ(a->raw_bytes, b->raw_bytes);
 	CHECK_MEM(a->raw, b->raw, a->raw_bytes);
+	CHECK_EQ(a->weight, b->weight);
 	CHECK_EQ(a->user_state_bytes, b->user_state_bytes);
 	CHECK_MEM(a->user_state, b->user_state, a->user_state_bytes);
 }
@@ -144,7 +147,7 @@ TEST(every_combination_comes_back)
 		if (!type)
 			break;
 	}
-	CHECK_EQ(nr, 1 << 13);
+	CHECK_EQ(nr, 1 << 14);
 }
 
 TEST(every_cut_is_refused)
@@ -259,7 +262,8 @@ static struct perf_event_header *make_full_record(struct perf_event_attr *attr)
 	perfdata_buffer__add_u64(&record, STACK_BYTES);
 	add_words(&record, STACK_BYTES / 8);
 	perfdata_buffer__add_u64(&record, STACK_BYTES - 8);
-	add_words(&record, 4); /* WEIGHT, WEIGHT_STRUCT, DATA_SRC, TRANSACTION */
+	perfdata_buffer__add_u64(&record, 77); /* WEIGHT */
+	add_words(&record, 3); /* WEIGHT_STRUCT, DATA_SRC, TRANSACTION */
 	perfdata_buffer__add_u64(&record, PERF_SAMPLE_REGS_ABI_64);
 	add_words(&record, 2); /* REGS_INTR */
 	add_words(&record, 4); /* PHYS_ADDR, CGROUP and the page sizes */
@@ -286,6 +290,7 @@ TEST(a_sample_with_every_part)
 	CHECK_MEM(sample.raw, raw, sizeof(raw));
 	CHECK_EQ(sample.user_state_bytes, 8 * (1 + NR_REGS + 1 + STACK_BYTES / 8 + 1));
 	CHECK_EQ(*(const uint64_t *)sample.user_state, PERF_SAMPLE_REGS_ABI_64);
+	CHECK_EQ(sample.weight, 77);
 	for (size_t cut = 0; cut < record->size; cut++)
 		CHECK_EQ(parse_cut(&attr, record, cut), -EINVAL);
 	free(record);

@@ -301,6 +301,38 @@ TEST(no_event_after_the_first_record)
 	perfdata_writer__close(writer);
 }
 
+/* Before anything is written, and when the attrs are in the file already */
+static void drop_event(bool has_records)
+{
+	const struct perf_event_header *record;
+	struct perfdata_writer *writer;
+	struct perfdata_reader *reader;
+	const uint64_t unused_id = 99;
+	uint64_t cursor = 0;
+
+	writer = open_writer(path);
+	CHECK_EQ(perfdata_writer__add_event(writer, &gpu_attr, &unused_id, 1, "unused"),
+		 0);
+	if (has_records)
+		CHECK_EQ(write_sample(writer, 1), 0);
+	perfdata_writer__drop_last_event(writer);
+	CHECK_EQ(perfdata_writer__commit(writer), 0);
+	perfdata_writer__close(writer);
+	CHECK_EQ(perfdata_reader__open(path, &reader), 0);
+	check_events(reader);
+	CHECK_EQ(perfdata_reader__next(reader, &cursor, &record), 1);
+	CHECK_EQ(record->type,
+		 has_records ? PERF_RECORD_SAMPLE : PERFDATA_RECORD_FINISHED_ROUND);
+	perfdata_reader__close(reader);
+}
+
+TEST(an_event_without_records_can_be_dropped)
+{
+	make_folder();
+	drop_event(false);
+	drop_event(true);
+}
+
 TEST(features_that_are_none)
 {
 	struct perfdata_writer *writer;

@@ -53,6 +53,7 @@ static void remove_spool(void)
 static void begin(struct image *image, const char *version)
 {
 	memset(image, 0, sizeof(*image));
+	readable__forget(); /* what was said of an image before */
 	CHECK_EQ(python_layout__of(version, NULL, &image->layout), 0);
 	image->memory = mmap(NULL, IMAGE_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

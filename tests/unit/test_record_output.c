@@ -175,6 +175,89 @@ TEST(a_sample_of_the_kernels_keeps_its_callchain)
 	close_fixture(&f);
 }
 
+/* As the kernel samples a probe on the API: with a copy of the stack */
+static const struct perf_event_header *api_hit(struct fixture *fixture)
+{
+	/* The ABI, registers, how much of the stack was asked for, and how much there is */
+	static const uint64_t state[] = {0, 0};
+	static const uint64_t raw[] = {0x400200, 0};
+	const struct perfdata_sample sample = {
+		.id = 4711,
+		.ip = 0x400100,
+		.pid = 10,
+		.tid = 11,
+		.time_ns = 5000,
+		.cpu = 3,
+		.raw = raw,
+		.raw_bytes = 12,
+		.user_state = state,
+		.user_state_bytes = sizeof(state),
+	};
+
+	CHECK(perfdata_sample__write(output__hit_attr(fixture->output), &sample,
+				     fixture->record, sizeof(fixture->record)) > 0);
+	return (const struct perf_event_header *)fixture->record;
+}
+
+TEST(hits_beside_launches_have_an_event_of_their_own)
+{
+	const struct ring_frames from = {
+		.launch = {.time_ns = 5000, .pid = 10, .tid = 11, .event = some_launch},
+	};
+	const struct perf_event_header *event;
+	struct perfdata_sample sample;
+	struct launch_event launch;
+	struct fixture f;
+	int i;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(16)), 0);
+	CHECK_EQ(output__hit(f.output, api_hit(&f)), 0);
+	CHECK(next_record(&f));
+	CHECK_EQ(perfdata_reader__nr_events(f.reader), 3);
+	event = next_record(&f);
+	CHECK(event);
+	i = perfdata_reader__find_event(f.reader, event);
+	CHECK_EQ(i, 2);
+	CHECK_STR(perfdata_reader__event(f.reader, 2)->name, "gpu-launch-api");
+	CHECK_EQ(perfdata_reader__event(f.reader, 2)->attr.config1, 0x1122334455667788);
+	CHECK_EQ(perfdata_sample__parse(&perfdata_reader__event(f.reader, 2)->attr, event,
+					&sample),
+		 0);
+	CHECK_EQ(sample.id, HIT_EVENT_ID);
+	CHECK_EQ(sample.time_ns, 5000);
+	CHECK(sample.raw_bytes >= sizeof(launch));
+	memcpy(&launch, sample.raw, sizeof(launch));
+	CHECK_EQ(launch.log_id, 0);
+	CHECK_EQ(output__counts(f.output).nr_launches, 2);
+	close_fixture(&f);
+}
+
+TEST(without_hits_there_is_no_event_of_theirs)
+{
+	const struct ring_frames from = {
+		.launch = {.time_ns = 5000, .pid = 10, .tid = 11, .event = some_launch},
+	};
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_UNWIND);
+	CHECK_EQ(output__frames(f.output, &from, BYTES_OF(16)), 0);
+	CHECK(next_record(&f));
+	CHECK_EQ(perfdata_reader__nr_events(f.reader), 2);
+	close_fixture(&f);
+}
+
+TEST(hits_where_the_kernel_has_all_stacks_are_launches)
+{
+	struct fixture f;
+
+	open_fixture(&f, CALL_GRAPH_DWARF);
+	CHECK_EQ(output__hit(f.output, api_hit(&f)), 0);
+	CHECK(next_record(&f));
+	CHECK_EQ(perfdata_reader__nr_events(f.reader), 2);
+	close_fixture(&f);
+}
+
 TEST(what_no_user_code_has_as_an_address_ends_the_chain)
 {
 	const struct ring_frames from = {

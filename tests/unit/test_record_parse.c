@@ -135,6 +135,27 @@ TEST(delays_are_milliseconds_or_none)
 	CHECK_EQ(ms, 2147483647);
 }
 
+TEST(max_size_has_a_unit)
+{
+	uint64_t bytes = 7;
+
+	CHECK_EQ(parse__max_size("", &bytes), -EINVAL);
+	CHECK_EQ(parse__max_size("10", &bytes), -EINVAL);
+	CHECK_EQ(parse__max_size("M", &bytes), -EINVAL);
+	CHECK_EQ(parse__max_size("-1M", &bytes), -EINVAL);
+	CHECK_EQ(parse__max_size("1MB", &bytes), -EINVAL);
+	CHECK_EQ(parse__max_size("0K", &bytes), -ERANGE);
+	CHECK_EQ(parse__max_size("8589934592G", &bytes), -ERANGE);
+	CHECK_EQ(parse__max_size("99999999999999999999B", &bytes), -ERANGE);
+	CHECK_EQ(bytes, 7);
+	CHECK_EQ(parse__max_size("1B", &bytes), 0);
+	CHECK_EQ(bytes, 1);
+	CHECK_EQ(parse__max_size("3k", &bytes), 0);
+	CHECK_EQ(bytes, 3072);
+	CHECK_EQ(parse__max_size("8589934591G", &bytes), 0);
+	CHECK(bytes == 8589934591ull << 30);
+}
+
 TEST(pids_have_commas_between_them)
 {
 	static const char *const bad[] = {"",		",",

@@ -71,13 +71,13 @@ static struct gpu_sample new_sample(void)
 }
 
 /* What samples look like, printed to a file in stdout's place; for free(). */
-static char *print(unsigned int fields, const char *comm,
-		   const struct gpu_sample *samples, size_t nr_samples)
+static char *print_events(uint32_t events, unsigned int fields, const char *comm,
+			  const struct gpu_sample *samples, size_t nr_samples)
 {
 	int saved = dup(STDOUT_FILENO), file = memfd_create("stdout", MFD_CLOEXEC);
 	struct machine *machine = NULL;
 	struct sink *sink = NULL;
-	struct sink_input input = {0};
+	struct sink_input input = {.events = events};
 	off_t size;
 	char *text;
 
@@ -105,6 +105,12 @@ static char *print(unsigned int fields, const char *comm,
 	CHECK_EQ(pread(file, text, (size_t)size, 0), size);
 	close(file);
 	return text;
+}
+
+static char *print(unsigned int fields, const char *comm,
+		   const struct gpu_sample *samples, size_t nr_samples)
+{
+	return print_events(1 << GPU_LOG_EVENT_KERNEL, fields, comm, samples, nr_samples);
 }
 
 static void check_text(unsigned int fields, const char *expected)
@@ -152,6 +158,31 @@ TEST(fields_are_left_out)
 		   "\n");
 }
 
+TEST(labels_are_between_thread_and_time)
+{
+	const struct gpu_labels labels = {
+		.device = 0,
+		.stream = 7,
+		.context = 1,
+		.graph = -1,
+		.rank = 12,
+		.bytes = 1ll << 40,
+		.nvtx = "mine:a \"b\"\n;c",
+	};
+	const struct gpu_labels none = {-1, -1, -1, -1, -1, -1, NULL};
+	struct gpu_sample samples[2] = {new_sample(), new_sample()};
+	char *text;
+
+	samples[0].labels = &labels;
+	samples[1].labels = &none;
+	text = print(SCRIPT_TID | SCRIPT_TIME | SCRIPT_LABEL_FIELDS, "app", samples, 2);
+	CHECK_STR(text, "11992 rank=12 device=0 context=1 stream=7 graph=- "
+			"bytes=1099511627776 nvtx=\"mine:a 'b'?;c\"  2119.885556: \n"
+			"11992 rank=- device=- context=- stream=- graph=- bytes=- "
+			"nvtx=\"\"  2119.885556: \n");
+	free(text);
+}
+
 TEST(large_and_small_numbers_keep_their_columns)
 {
 	struct gpu_sample sample = {.time_ns = 999,
@@ -163,6 +194,23 @@ TEST(large_and_small_numbers_keep_their_columns)
 
 	CHECK_STR(text, "               a 11992 [1023]     0.000000: 12345678901234 "
 			"gpu-kernel: \n");
+	free(text);
+}
+
+/* perf puts the names of events in a column that is as wide as the widest. */
+TEST(events_have_their_names)
+{
+	struct gpu_sample samples[] = {{.tid = TID, .event = GPU_LOG_EVENT_SYNC},
+				       {.tid = TID, .event = GPU_LOG_EVENT_MEMCPY}};
+	uint32_t events = 1 << GPU_LOG_EVENT_SYNC;
+	char *text;
+
+	text = print_events(events, SCRIPT_TID | SCRIPT_EVENT, "a", samples, 1);
+	CHECK_STR(text, "11992 gpu-sync: \n");
+	free(text);
+	events |= 1 << GPU_LOG_EVENT_MEMCPY;
+	text = print_events(events, SCRIPT_TID | SCRIPT_EVENT, "a", samples, 2);
+	CHECK_STR(text, "11992   gpu-sync: \n11992 gpu-memcpy: \n");
 	free(text);
 }
 
@@ -226,7 +274,7 @@ static int finish_on(int fd)
 {
 	struct gpu_sample sample = new_sample();
 	int saved = dup(STDOUT_FILENO), err;
-	struct sink_input input = {0};
+	struct sink_input input = {.events = 1 << GPU_LOG_EVENT_KERNEL};
 	struct machine *machine = NULL;
 	struct sink *sink = NULL;
 
@@ -307,6 +355,8 @@ TEST(signs_change_the_default)
 	check_fields("+pid", 0, SCRIPT_COMM | SCRIPT_IP | SCRIPT_SYM | SCRIPT_PID);
 	check_fields("-comm", 0, SCRIPT_IP | SCRIPT_SYM);
 	check_fields("+cpu,-comm,+time", 0,
+		     SCRIPT_IP | SCRIPT_SYM | SCRIPT_CPU | SCRIPT_TIME);
+	check_fields("+cpu,time,-comm", 0,
 		     SCRIPT_IP | SCRIPT_SYM | SCRIPT_CPU | SCRIPT_TIME);
 	check_fields("-ip", 0, SCRIPT_COMM | SCRIPT_SYM);
 	check_fields("+srcline", 0,

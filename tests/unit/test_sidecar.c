@@ -1,64 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is read of GPU logs: whole, damaged, cut, and against the format. */
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-
-#include "gpu_log_build.h"
-#include "sidecar/sidecar.h"
-#include "unit.h"
-#include "util/log.h"
-
-enum { SESSION = 77, LOG_A = 100, LOG_B = 50 };
-
-/* What sidecar__open() makes of the bytes, which are released. */
-static int read_build(struct log_build *build, struct sidecar **ret)
-{
-	int fd = memfd_create("log", MFD_CLOEXEC), err;
-	char path[64];
-
-	CHECK(fd >= 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	CHECK_EQ(log_build__save(build, path), 0);
-	log_verbosity = -1;
-	err = sidecar__open(path, ret);
-	close(fd);
-	log_build__release(build);
-	return err;
-}
-
-static struct sidecar *read_whole(struct log_build *build)
-{
-	struct sidecar *sidecar = NULL;
-
-	CHECK_EQ(read_build(build, &sidecar), 0);
-	CHECK(sidecar != NULL);
-	return sidecar;
-}
-
-static void expect_error(struct log_build *build, int err)
-{
-	struct sidecar *sidecar = NULL;
-
-	CHECK_EQ(read_build(build, &sidecar), err);
-	CHECK(sidecar == NULL);
-}
-
-/* One log with a block of a process, one of a kernel */
-static struct log_build small_log(void)
-{
-	struct log_build build = {.session = SESSION, .log_id = LOG_A};
-
-	log_build__process(&build, 4711, "app");
-	log_build__shape(&build, 1, "k1");
-	log_build__end_block(&build);
-	log_build__kernel(&build, 1, 9, 5000, 6000);
-	log_build__end_block(&build);
-	return build;
-}
+/* What is read of GPU logs that are as they should be; others: test_sidecar_damage.c */
+#include "sidecar_build.h"
 
 TEST(every_record_is_read)
 {
@@ -96,6 +38,9 @@ TEST(every_record_is_read)
 		.nr_lost_stack = 43,
 		.realtime_ns = 44,
 		.monotonic_ns = 45,
+		.kept_from_ns = 46,
+		.nr_cut_launches = 47,
+		.nr_cut_records = 48,
 	};
 	struct sidecar *sidecar;
 
@@ -148,12 +93,12 @@ TEST(every_record_is_read)
 	CHECK_EQ(sidecar->shapes[0].graph, 13);
 	CHECK_EQ(sidecar->shapes[0].graph_node, 1ull << 40);
 
-	CHECK_EQ(sidecar->nr_kernels, 1);
-	CHECK_EQ(sidecar->kernels[0].correlation_id, 1ull << 33);
-	CHECK_EQ(sidecar->kernels[0].start_ns, 1000);
-	CHECK_EQ(sidecar->kernels[0].end_ns, 3000);
-	CHECK_EQ(sidecar->kernels[0].shape, 0);
-	CHECK_EQ(sidecar->kernels[0].log, 0);
+	CHECK_EQ(sidecar->nr_activities, 1);
+	CHECK_EQ(sidecar->activities[0].correlation_id, 1ull << 33);
+	CHECK_EQ(sidecar->activities[0].start_ns, 1000);
+	CHECK_EQ(sidecar->activities[0].end_ns, 3000);
+	CHECK_EQ(sidecar->activities[0].shape, 0);
+	CHECK_EQ(sidecar->activities[0].log, 0);
 
 	CHECK_EQ(sidecar->nr_devices, 1);
 	CHECK_STR(sidecar->devices[0].name, "H200");
@@ -174,6 +119,9 @@ TEST(every_record_is_read)
 	CHECK_EQ(sidecar->recorder.nr_lost_stack, 43);
 	CHECK_EQ(sidecar->recorder.realtime_ns, 44);
 	CHECK_EQ(sidecar->recorder.monotonic_ns, 45);
+	CHECK_EQ(sidecar->recorder.kept_from_ns, 46);
+	CHECK_EQ(sidecar->recorder.nr_cut_launches, 47);
+	CHECK_EQ(sidecar->recorder.nr_cut_records, 48);
 	sidecar__close(sidecar);
 }
 
@@ -251,6 +199,57 @@ TEST(origins_of_graph_nodes_are_read_in_order)
 	sidecar__close(sidecar);
 }
 
+TEST(nvtx_and_ranks_are_read)
+{
+	struct log_build build = {.session = SESSION, .log_id = LOG_A};
+	struct gpu_log_nvtx nvtx = {
+		.operation = GPU_LOG_NVTX_START,
+		.time_ns = 1000,
+		.range = 5,
+		.tid = 77,
+		.domain = 1,
+		.name = 2,
+	};
+	const struct gpu_log_rank rank = {
+		.rank = 3, .local_rank = UINT32_MAX, .nr_ranks = 8, .source = 3};
+	struct sidecar *sidecar;
+
+	log_build__process(&build, 1, "a");
+	log_build__string(&build, "mine");
+	log_build__string(&build, "step");
+	log_build__string(&build, "RANK");
+	LOG_BUILD_ADD(&build, GPU_LOG_RANK, rank);
+	LOG_BUILD_ADD(&build, GPU_LOG_NVTX, nvtx);
+	nvtx.domain = nvtx.name = 0;
+	LOG_BUILD_ADD(&build, GPU_LOG_NVTX, nvtx);
+	nvtx.name = 4; /* that nobody has defined: the log ends there */
+	LOG_BUILD_ADD(&build, GPU_LOG_NVTX, nvtx);
+	LOG_BUILD_ADD(&build, GPU_LOG_NVTX, nvtx);
+	log_build__end_block(&build);
+	build.log_id = LOG_B;
+	build.nr_strings = 0;
+	log_build__process(&build, 2, "b");
+	log_build__end_block(&build);
+	sidecar = read_whole(&build);
+
+	CHECK(sidecar->logs[0].has_rank);
+	CHECK_EQ(sidecar->logs[0].rank, 3);
+	CHECK_EQ(sidecar->logs[0].local_rank, UINT32_MAX);
+	CHECK_EQ(sidecar->logs[0].nr_ranks, 8);
+	CHECK(!sidecar->logs[1].has_rank);
+	CHECK_EQ(sidecar->nr_nvtx, 2);
+	CHECK_EQ(sidecar->nvtx[0].log, 0);
+	CHECK_EQ(sidecar->nvtx[0].operation, GPU_LOG_NVTX_START);
+	CHECK_EQ(sidecar->nvtx[0].time_ns, 1000);
+	CHECK_EQ(sidecar->nvtx[0].range, 5);
+	CHECK_EQ(sidecar->nvtx[0].tid, 77);
+	CHECK_STR(sidecar->nvtx[0].domain, "mine");
+	CHECK_STR(sidecar->nvtx[0].name, "step");
+	CHECK_STR(sidecar->nvtx[1].domain, "");
+	CHECK_STR(sidecar->nvtx[1].name, "");
+	sidecar__close(sidecar);
+}
+
 /* Ids are a log's own, and its blocks may come between those of another. */
 TEST(logs_may_interleave)
 {
@@ -277,9 +276,9 @@ TEST(logs_may_interleave)
 	sidecar = read_whole(&build);
 
 	CHECK_EQ(sidecar->nr_logs, 2);
-	CHECK_EQ(sidecar->nr_kernels, 2);
+	CHECK_EQ(sidecar->nr_activities, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct sidecar_kernel *kernel = &sidecar->kernels[i];
+		const struct sidecar_activity *kernel = &sidecar->activities[i];
 
 		CHECK_EQ(kernel->log, i);
 		CHECK_EQ(sidecar->shapes[kernel->shape].log, i);
@@ -301,12 +300,12 @@ TEST(times_that_cannot_be_are_unknown)
 	log_build__kernel(&build, 1, 99, 10, 10);
 	log_build__end_block(&build);
 	sidecar = read_whole(&build);
-	CHECK_EQ(sidecar->nr_kernels, 7);
+	CHECK_EQ(sidecar->nr_activities, 7);
 	for (size_t i = 1; i < 6; i++) {
-		CHECK_EQ(sidecar->kernels[i].start_ns, 0);
-		CHECK_EQ(sidecar->kernels[i].end_ns, 0);
+		CHECK_EQ(sidecar->activities[i].start_ns, 0);
+		CHECK_EQ(sidecar->activities[i].end_ns, 0);
 	}
-	CHECK_EQ(sidecar->kernels[6].start_ns, 10);
+	CHECK_EQ(sidecar->activities[6].start_ns, 10);
 	sidecar__close(sidecar);
 }
 
@@ -343,8 +342,8 @@ TEST(what_a_later_writer_adds_is_skipped)
 	LOG_BUILD_ADD(&build, GPU_LOG_LOSS, loss);
 	log_build__end_block(&build);
 	sidecar = read_whole(&build);
-	CHECK_EQ(sidecar->nr_kernels, 2);
-	CHECK_EQ(sidecar->kernels[1].correlation_id, 8);
+	CHECK_EQ(sidecar->nr_activities, 2);
+	CHECK_EQ(sidecar->activities[1].correlation_id, 8);
 	CHECK_EQ(sidecar->logs[0].nr_lost[0], UINT64_MAX);
 	CHECK(!sidecar->logs[0].is_cut);
 	sidecar__close(sidecar);
@@ -366,176 +365,19 @@ TEST(tables_grow)
 		log_build__end_block(&build);
 	}
 	sidecar = read_whole(&build);
-	CHECK_EQ(sidecar->nr_kernels, NR_BLOCKS * NR_KERNELS + 1);
+	CHECK_EQ(sidecar->nr_activities, NR_BLOCKS * NR_KERNELS + 1);
 	CHECK_EQ(sidecar->nr_shapes, NR_BLOCKS + 1);
-	for (size_t i = 1; i < sidecar->nr_kernels; i++) {
-		CHECK_EQ(sidecar->kernels[i].shape, 1 + (i - 1) / NR_KERNELS);
-		CHECK_EQ(sidecar->kernels[i].correlation_id, (i - 1) % NR_KERNELS);
+	for (size_t i = 1; i < sidecar->nr_activities; i++) {
+		CHECK_EQ(sidecar->activities[i].shape, 1 + (i - 1) / NR_KERNELS);
+		CHECK_EQ(sidecar->activities[i].correlation_id, (i - 1) % NR_KERNELS);
 	}
 	CHECK_STR(sidecar->shapes[NR_BLOCKS].name, "kernel101");
 	sidecar__close(sidecar);
 }
 
-/* Damage */
-
-TEST(half_a_block_cuts_its_log)
-{
-	struct log_build build = small_log();
-	struct sidecar *sidecar;
-
-	build.bytes -= 8;
-	sidecar = read_whole(&build);
-	CHECK_EQ(sidecar->nr_logs, 1);
-	CHECK_EQ(sidecar->nr_kernels, 0);
-	CHECK(sidecar->logs[0].is_cut);
-	CHECK(!sidecar->logs[0].is_ended);
-	sidecar__close(sidecar);
-}
-
-/* Every cut of the file is read, without more than was there. */
-TEST(every_cut_is_read)
-{
-	struct log_build whole = small_log();
-	size_t bytes = whole.bytes;
-
-	log_build__release(&whole);
-	for (size_t cut = 0; cut < bytes; cut++) {
-		struct log_build build = small_log();
-		struct sidecar *sidecar = NULL;
-		size_t first_block = 32 + 48 + 16 + 72;
-		int err;
-
-		build.bytes = cut;
-		err = read_build(&build, &sidecar);
-		CHECK_EQ(err, cut < first_block ? -EINVAL : 0);
-		if (!err)
-			CHECK_EQ(sidecar->logs[0].is_cut, cut != first_block);
-		sidecar__close(sidecar);
-	}
-}
-
-TEST(blocks_behind_damage_are_found)
-{
-	struct log_build build = small_log();
-	struct sidecar *sidecar;
-	size_t damaged;
-
-	damaged = build.bytes;
-	log_build__kernel(&build, 1, 10, 7000, 8000);
-	log_build__end_block(&build);
-	build.log_id = LOG_B;
-	build.nr_strings = 0;
-	log_build__process(&build, 2, "b");
-	log_build__shape(&build, 1, "k2");
-	log_build__kernel(&build, 1, 3, 1, 2);
-	log_build__end_block(&build);
-	build.log_id = 300;
-	log_build__process(&build, 3, "c");
-	log_build__end_block(&build);
-	build.data[damaged + 40] ^= 1;
-	sidecar = read_whole(&build);
-
-	CHECK_EQ(sidecar->nr_logs, 3);
-	CHECK_EQ(sidecar->nr_kernels, 2);
-	CHECK_EQ(sidecar->kernels[1].correlation_id, 3);
-	CHECK(sidecar->logs[0].is_cut);
-	CHECK(sidecar->logs[1].is_cut);
-	CHECK(!sidecar->logs[2].is_cut);
-	sidecar__close(sidecar);
-}
-
-/* A file of block headers: each claims to be a megabyte. */
-TEST(search_behind_damage_takes_linear_time)
-{
-	enum { BYTES = 4 << 20 };
-	struct gpu_log_block evil = {
-		.magic = GPU_LOG_MAGIC,
-		.payload_bytes = GPU_LOG_MAX_PAYLOAD,
-		.version = GPU_LOG_VERSION,
-		.session = SESSION,
-	};
-	struct log_build build = small_log();
-	struct sidecar *sidecar;
-
-	for (size_t i = 0; i < BYTES; i += sizeof(evil))
-		memcpy(log_build__room(&build, sizeof(evil)), &evil, sizeof(evil));
-	alarm(10);
-	sidecar = read_whole(&build);
-	CHECK_EQ(sidecar->nr_kernels, 1);
-	CHECK(sidecar->logs[0].is_cut);
-	sidecar__close(sidecar);
-}
-
-/* Against the format */
-
-/* The log ends at the record that breaks it; a later block of its is ignored. */
-static void expect_broken(struct log_build *build)
-{
-	struct sidecar *sidecar;
-
-	log_build__kernel(build, 1, 11, 1, 2);
-	log_build__end_block(build);
-	log_build__kernel(build, 1, 12, 1, 2);
-	log_build__end_block(build);
-	build->log_id = LOG_B;
-	build->nr_strings = 0;
-	log_build__process(build, 2, "b");
-	log_build__shape(build, 1, "other");
-	log_build__kernel(build, 1, 13, 1, 2);
-	log_build__end_block(build);
-	sidecar = read_whole(build);
-
-	CHECK_EQ(sidecar->nr_logs, 2);
-	CHECK(sidecar->logs[0].is_cut);
-	CHECK(!sidecar->logs[1].is_cut);
-	CHECK_EQ(sidecar->nr_kernels, 2);
-	CHECK_EQ(sidecar->kernels[0].correlation_id, 9);
-	CHECK_EQ(sidecar->kernels[1].correlation_id, 13);
-	sidecar__close(sidecar);
-}
-
-TEST(undefined_shape_ends_the_log)
-{
-	struct log_build build = small_log();
-
-	log_build__kernel(&build, 2, 10, 1, 2);
-	expect_broken(&build);
-
-	build = small_log();
-	log_build__kernel(&build, 0, 10, 1, 2);
-	expect_broken(&build);
-}
-
-TEST(undefined_string_ends_the_log)
-{
-	struct gpu_log_shape shape = {.shape = 2, .name = 2};
-	struct gpu_log_device device = {.name = 0xffffffff};
-	struct gpu_log_api api = {.name = 2}, nameless = {.name = 0};
-	struct log_build build;
-
-	build = small_log();
-	LOG_BUILD_ADD(&build, GPU_LOG_SHAPE, shape);
-	expect_broken(&build);
-	build = small_log();
-	LOG_BUILD_ADD(&build, GPU_LOG_DEVICE, device);
-	expect_broken(&build);
-	build = small_log();
-	LOG_BUILD_ADD(&build, GPU_LOG_API, api);
-	expect_broken(&build);
-	build = small_log();
-	LOG_BUILD_ADD(&build, GPU_LOG_API, nameless);
-	expect_broken(&build);
-}
-
 TEST(python_functions_are_found_by_log_and_id)
 {
-	struct gpu_log_python_code code = {.code = 1, .first_line = 7},
-				   broken[] = {
-					   {.code = 2},
-					   {.code = 1, .name = 99},
-					   {.code = 1, .file = 99},
-					   {.code = 0},
-				   };
+	struct gpu_log_python_code code = {.code = 1, .first_line = 7};
 	struct log_build build = small_log();
 	const struct sidecar_python *python;
 	struct sidecar *sidecar;
@@ -556,138 +398,4 @@ TEST(python_functions_are_found_by_log_and_id)
 	CHECK(!sidecar__python(sidecar, 0, 3));
 	CHECK(!sidecar__python(sidecar, 1, 1));
 	sidecar__close(sidecar);
-
-	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
-		build = small_log();
-		LOG_BUILD_ADD(&build, GPU_LOG_PYTHON_CODE, broken[i]);
-		expect_broken(&build);
-	}
-}
-
-TEST(id_out_of_order_ends_the_log)
-{
-	struct gpu_log_shape shape = {.shape = 3}, none = {.shape = 0};
-	struct log_build build;
-
-	build = small_log();
-	LOG_BUILD_ADD(&build, GPU_LOG_SHAPE, shape);
-	expect_broken(&build);
-	build = small_log();
-	LOG_BUILD_ADD(&build, GPU_LOG_SHAPE, none);
-	expect_broken(&build);
-	build = small_log();
-	build.nr_strings = 2;
-	log_build__string(&build, "id 3");
-	expect_broken(&build);
-	build = small_log();
-	build.nr_strings = UINT32_MAX;
-	log_build__string(&build, "id 0");
-	expect_broken(&build);
-}
-
-TEST(unterminated_text_ends_the_log)
-{
-	struct gpu_log_string string = {.id = 2, .nr_bytes = 4};
-	struct gpu_log_message message = {.nr_bytes = UINT32_MAX};
-	struct log_build build;
-
-	/* The text ends in the record, but not with a NUL, or not there. */
-	build = small_log();
-	log_build__add(&build, GPU_LOG_STRING, &string, 12, "abcdef");
-	expect_broken(&build);
-	build = small_log();
-	log_build__add(&build, GPU_LOG_STRING, &string, 12, "abc");
-	expect_broken(&build);
-	build = small_log();
-	log_build__add(&build, GPU_LOG_MESSAGE, &message, 12, "abc");
-	expect_broken(&build);
-}
-
-TEST(impossible_sizes_end_the_log)
-{
-	static const uint16_t sizes[] = {0, 1, 4, 7, 12, 24, 31, 65528};
-
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		struct log_build build = small_log();
-		struct gpu_log_record record = {.type = GPU_LOG_KERNEL, .size = sizes[i]};
-		unsigned char *place;
-
-		log_build__kernel(&build, 1, 10, 1, 2);
-		place = build.data + build.bytes - sizeof(struct gpu_log_kernel);
-		memcpy(place, &record, sizeof(record));
-		expect_broken(&build);
-	}
-}
-
-TEST(log_begins_with_its_process)
-{
-	struct log_build build = {.session = SESSION, .log_id = LOG_A};
-	struct sidecar *sidecar;
-
-	log_build__shape(&build, 1, "k");
-	log_build__kernel(&build, 1, 1, 2, 3);
-	log_build__end_block(&build);
-	sidecar = read_whole(&build);
-	CHECK_EQ(sidecar->nr_logs, 1);
-	CHECK(sidecar->logs[0].is_cut);
-	CHECK_EQ(sidecar->nr_kernels, 0);
-	CHECK_STR(sidecar->logs[0].comm, "");
-	sidecar__close(sidecar);
-}
-
-/* Refused */
-
-TEST(nothing_whole_is_refused)
-{
-	struct log_build build = {.session = SESSION, .log_id = LOG_A};
-
-	expect_error(&build, -EINVAL);
-
-	build.bytes = 0;
-	memset(log_build__room(&build, 4096), 'x', 4096);
-	memset(build.data, 'x', 4096);
-	expect_error(&build, -EINVAL);
-
-	/* session 0 is nobody's */
-	build = (struct log_build){.log_id = LOG_A};
-	log_build__process(&build, 1, "a");
-	log_build__end_block(&build);
-	expect_error(&build, -EINVAL);
-}
-
-TEST(later_version_is_refused)
-{
-	struct log_build build = {.session = SESSION, .log_id = LOG_A};
-
-	log_build__process(&build, 1, "a");
-	log_build__end_block_of(&build, GPU_LOG_VERSION + 1);
-	expect_error(&build, -ENOTSUP);
-}
-
-TEST(two_recordings_in_one_file_are_refused)
-{
-	struct log_build build = small_log();
-
-	build.session = SESSION + 1;
-	log_build__process(&build, 1, "a");
-	log_build__end_block(&build);
-	expect_error(&build, -EXDEV);
-}
-
-TEST(what_is_no_file_is_refused)
-{
-	struct sidecar *sidecar = NULL;
-	char fifo[] = "/tmp/test_sidecar.XXXXXX";
-
-	log_verbosity = -1;
-	CHECK_EQ(sidecar__open("/no/such/file", &sidecar), -ENOENT);
-	CHECK_EQ(sidecar__open("/", &sidecar), -EINVAL);
-	CHECK_EQ(sidecar__open("/dev/null", &sidecar), -EINVAL);
-	CHECK(mkdtemp(fifo) != NULL);
-	CHECK_EQ(rmdir(fifo), 0);
-	CHECK_EQ(mkfifo(fifo, 0600), 0);
-	alarm(10);
-	CHECK_EQ(sidecar__open(fifo, &sidecar), -EINVAL);
-	unlink(fifo);
-	CHECK(sidecar == NULL);
 }

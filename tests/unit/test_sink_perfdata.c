@@ -183,14 +183,22 @@ static void feed_sink(struct fixture *fixture, bool keep_other)
 {
 	const struct perf_event_header *record;
 	static const bool is_launch[8] = {true};
-	struct sink_input input = {.is_launch = is_launch};
+	struct sink_input input = {
+		.is_launch = is_launch,
+		.events = GPU_LOG_EVENT_BIT(GPU_LOG_EVENT_KERNEL),
+	};
+	const struct perfdata_options options = {
+		.keep_other = keep_other,
+		.is_aggregated =
+			getenv("AGGREGATE") != NULL, /* of test_sink_perfdata.sh */
+	};
 	uint64_t cursor = 0;
 
 	CHECK_EQ(perfdata_writer__commit(fixture->writer), 0);
 	perfdata_writer__close(fixture->writer);
 	CHECK_EQ(perfdata_reader__open(fixture->input, &fixture->reader), 0);
 	CHECK_EQ(machine__new(NULL, &fixture->machine), 0);
-	CHECK_EQ(sink_perfdata__new(fixture->output, keep_other, &fixture->sink), 0);
+	CHECK_EQ(sink_perfdata__new(fixture->output, &options, &fixture->sink), 0);
 	CHECK_EQ(fixture->sink->wants_other_events, keep_other);
 	input.reader = fixture->reader;
 	input.launch_event = perfdata_reader__event(fixture->reader, 0);
@@ -617,9 +625,13 @@ TEST(unwritable_output_is_refused)
 	int fd;
 
 	log_verbosity = -1;
-	CHECK_EQ(sink_perfdata__new("/no/such/folder/out", false, &sink), -ENOENT);
-	CHECK_EQ(sink_perfdata__new("/dev/null", false, &sink), -EINVAL);
-	CHECK_EQ(sink_perfdata__new("/tmp", false, &sink), -EISDIR);
+	CHECK_EQ(sink_perfdata__new("/no/such/folder/out", &(struct perfdata_options){},
+				    &sink),
+		 -ENOENT);
+	CHECK_EQ(sink_perfdata__new("/dev/null", &(struct perfdata_options){}, &sink),
+		 -EINVAL);
+	CHECK_EQ(sink_perfdata__new("/tmp", &(struct perfdata_options){}, &sink),
+		 -EISDIR);
 
 	CHECK(mkdtemp(directory) != NULL);
 	snprintf(path, sizeof(path), "%s/out", directory);
@@ -627,7 +639,7 @@ TEST(unwritable_output_is_refused)
 	fd = open(in_the_way, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	CHECK(fd >= 0);
 	close(fd);
-	CHECK(sink_perfdata__new(path, false, &sink) < 0);
+	CHECK(sink_perfdata__new(path, &(struct perfdata_options){}, &sink) < 0);
 	CHECK(sink == NULL);
 	unlink(in_the_way);
 	CHECK_EQ(rmdir(directory), 0);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "perfdata/tracepoint_format.h"
 #include "perfdata/tracepoints.h"
 #include "unit.h"
 
@@ -137,4 +138,39 @@ TEST(cut_off_data_have_what_precedes)
 	CHECK(!tracepoints__find(tracepoints, 300));
 	tracepoints__delete(tracepoints);
 	tracepoints__delete(NULL);
+}
+
+TEST(parser_gets_only_what_the_kernel_writes)
+{
+	static const char text[] =
+		"name: a\nID: 7\nformat:\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\n"
+		"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:1;\n"
+		"\tfield:const char * p;\toffset:24;\tsize:8;\n"
+		"\tfield:__data_loc char[] s;\toffset:32;\tsize:4;\tsigned:0;\n"
+		"\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\n"
+		"\tfield:int VIF_PR_FMT;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:int;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:int *;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:int x;\toffset:0x4;\tsize:4;\tsigned:1;\n"
+		"\tfield:int x;\toffset:4;\tsize:1234567890;\tsigned:1;\n"
+		"\tfield:int x(y;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfield:int x[y];\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\tfi:int x;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"print fmt: \"%d\", ((((REC->common_pid\n";
+	char *format;
+
+	CHECK_EQ(tracepoint_format__copy(text, strlen(text), &format), 0);
+	CHECK_STR(format, "name: a\nID: 7\nformat:\n"
+			  "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+			  "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\n"
+			  "print fmt: \"\"\n");
+	free(format);
+	CHECK_EQ(tracepoint_format__copy("name: 7\nID: 7\nformat:\n", 23, &format), 0);
+	CHECK(!format);
+	CHECK_EQ(tracepoint_format__copy("name: a\nID: x\nformat:\n", 23, &format), 0);
+	CHECK(!format);
+	CHECK_EQ(tracepoint_format__copy(NULL, 0, &format), 0);
+	CHECK(!format);
 }

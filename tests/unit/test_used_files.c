@@ -45,7 +45,7 @@ static void map_file(struct used_files *files, uint32_t pid, uint64_t start,
 {
 	struct mapping record = mapping(pid, start, path);
 
-	CHECK_EQ(used_files__add_record(files, &record.header), 0);
+	CHECK_EQ(used_files__add_record(files, &record.header, 0), 0);
 }
 
 static void exec(struct used_files *files, uint32_t pid)
@@ -59,15 +59,15 @@ static void exec(struct used_files *files, uint32_t pid)
 		    pid,
 		    "app"};
 
-	CHECK_EQ(used_files__add_record(files, &record.header), 0);
+	CHECK_EQ(used_files__add_record(files, &record.header, 0), 0);
 }
 
 static void launch(struct used_files *files, uint32_t pid, uint64_t return_address)
 {
 	const uint64_t ips[] = {PERF_CONTEXT_USER, return_address};
-	const struct perfdata_sample sample = {.pid = pid, .ips = ips, .nr_ips = 2};
+	const struct launch_sample sample = {.pid = pid, .ips = ips, .nr_ips = 2};
 
-	CHECK_EQ(used_files__add_launch(files, &sample), 0);
+	CHECK_EQ(used_files__add_launch(files, &sample, 0), 0);
 }
 
 static bool wants(struct used_files *files, const char *path)
@@ -129,15 +129,44 @@ TEST(an_address_is_another_files_later)
 	used_files__delete(files);
 }
 
+static void launch_chain(struct used_files *files, uint32_t pid, uint64_t chain)
+{
+	static const uint64_t ips[] = {PERF_CONTEXT_USER, 0x20800};
+	const struct launch_sample sample = {.pid = pid, .ips = ips, .nr_ips = 2};
+
+	CHECK_EQ(used_files__add_launch(files, &sample, chain), 0);
+}
+
+/* A number is not all that decides about which files a callchain goes through. */
+TEST(the_same_callchain_goes_through_others_elsewhere_and_later)
+{
+	struct used_files *files = new_files();
+
+	map_file(files, 1, 0x10000, "/app");
+	map_file(files, 2, 0x10000, "/app");
+	map_file(files, 1, 0x20000, "/one.so");
+	map_file(files, 2, 0x20000, "/two.so");
+	launch_chain(files, 1, 1);
+	CHECK(!wants(files, "/two.so"));
+	launch_chain(files, 2, 1);
+	CHECK(wants(files, "/two.so"));
+	map_file(files, 1, 0x20000, "/late.so");
+	CHECK(!wants(files, "/late.so"));
+	launch_chain(files, 1, 1);
+	launch_chain(files, 1, 1);
+	CHECK(wants(files, "/late.so"));
+	used_files__delete(files);
+}
+
 TEST(a_copied_stack_may_go_through_anything)
 {
-	const struct perfdata_sample sample = {.pid = 1, .user_state_bytes = 8};
+	const struct launch_sample sample = {.pid = 1, .user_state_bytes = 8};
 	struct used_files *files = new_files();
 
 	map_file(files, 1, 0x10000, "/app");
 	map_file(files, 1, 0x20000, "/lib.so");
 	CHECK(!wants(files, "/lib.so"));
-	CHECK_EQ(used_files__add_launch(files, &sample), 0);
+	CHECK_EQ(used_files__add_launch(files, &sample, 0), 0);
 	CHECK(wants(files, "/lib.so"));
 	used_files__delete(files);
 }
@@ -153,11 +182,51 @@ TEST(what_is_no_mapping_of_code_is_shown)
 	CHECK(!used_files__wants(files, &record.header));
 	memset(record.path, 'x', sizeof(record.path)); /* without an end */
 	CHECK(used_files__wants(files, &record.header));
-	CHECK_EQ(used_files__add_record(files, &record.header), 0);
+	CHECK_EQ(used_files__add_record(files, &record.header, 0), 0);
 	record.header.size = sizeof(struct perfdata_mmap2);
 	CHECK(used_files__wants(files, &record.header));
-	CHECK_EQ(used_files__add_record(files, &record.header), 0);
+	CHECK_EQ(used_files__add_record(files, &record.header, 0), 0);
 	record.header.type = PERF_RECORD_EXIT;
 	CHECK(used_files__wants(files, &record.header));
 	used_files__delete(files);
+}
+
+static void map_at(struct used_files *files, uint64_t time_ns, const char *path)
+{
+	struct mapping record = mapping(1, 0x10000, path);
+
+	CHECK_EQ(used_files__add_record(files, &record.header, time_ns), 0);
+}
+
+static void launch_at(struct used_files *files, uint64_t time_ns)
+{
+	static const uint64_t ips[] = {PERF_CONTEXT_USER, 0x10800};
+	const struct launch_sample sample = {
+		.pid = 1, .ips = ips, .nr_ips = 2, .time_ns = time_ns};
+
+	CHECK_EQ(used_files__add_launch(files, &sample, 0), 0);
+}
+
+/* Launches among each other may be in any order, as rings have them. */
+TEST(it_is_known_whether_the_order_was_that_of_time)
+{
+	static const uint64_t orders[][4] = {
+		/* map, launch, launch, map; 0: not there */
+		{1, 3, 2, 4}, {1, 2, 2, 2}, {2, 1, 3, 0}, /* it was before the map */
+		{1, 3, 2, 2}, /* the second map was before it */
+		{3, 4, 4, 2},
+	};
+	static const bool are_in_order[] = {true, true, false, false, false};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		struct used_files *files = new_files();
+
+		map_at(files, orders[i][0], "/a");
+		launch_at(files, orders[i][1]);
+		launch_at(files, orders[i][2]);
+		if (orders[i][3])
+			map_at(files, orders[i][3], "/b");
+		CHECK_EQ(used_files__are_in_order(files), are_in_order[i]);
+		used_files__delete(files);
+	}
 }

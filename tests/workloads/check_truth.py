@@ -46,7 +46,8 @@ def samples(lines):
 
 
 class Names:
-    """Finds which of some names a frame's text holds, as a whole word."""
+    """Finds which of some names a frame's text holds, as a whole word. The file's path,
+    behind it in brackets, is none of it: a function can be called as a folder there is."""
 
     def __init__(self, names):
         longest_first = sorted(names, key=len, reverse=True)
@@ -56,7 +57,7 @@ class Names:
 
     def find(self, text):
         if text not in self.known:
-            match = self.pattern.search(text)
+            match = self.pattern.search(text.rsplit(" (", 1)[0])
             self.known[text] = match.group(1) if match else None
         return self.known[text]
 

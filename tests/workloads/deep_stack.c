@@ -10,7 +10,7 @@
 
 #include "plain_cuda.h"
 
-#define NR_BITS	      12
+#define NR_BITS	      12 /* -b has another number */
 #define NR_PADDING    50
 #define PADDING_BYTES 1000
 
@@ -54,22 +54,26 @@ static __attribute__((noinline)) void zero(unsigned int number, unsigned int nr_
 
 int main(int argc, char **argv)
 {
-	unsigned int nr_launches = 100, pause_us = 0;
+	unsigned int nr_launches = 100, pause_us = 0, nr_bits = NR_BITS;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:p:")) != -1) {
+	while ((option = getopt(argc, argv, "n:p:b:")) != -1) {
 		if (option == 'n') {
 			nr_launches = (unsigned int)strtoul(optarg, NULL, 10);
 		} else if (option == 'p') {
 			pause_us = (unsigned int)strtoul(optarg, NULL, 10);
+		} else if (option == 'b') {
+			nr_bits = (unsigned int)strtoul(optarg, NULL, 10);
 		} else {
-			fprintf(stderr, "usage: deep_stack [-n LAUNCHES] [-p US]\n");
+			fprintf(stderr, "usage: deep_stack [-n LAUNCHES] [-p US] "
+					"[-b BITS]\n");
 			return 2;
 		}
 	}
 	for (unsigned int i = 0; i < nr_launches; i++) {
-		next(i, NR_BITS);
-		usleep(pause_us);
+		next(i, nr_bits);
+		if (pause_us)
+			usleep(pause_us);
 	}
 	return 0;
 }

@@ -5,13 +5,15 @@
  *   descriptors  closes all of them but the standard ones, opens files of its own, and
  *                launches from threads, whose stacks are new to who walks them
  *   small        its first call of CUDA is from a thread with the smallest stack
- *   atexit       3 launches, and 2 by a handler from before CUDA was initialized
- *   outlive      ends at once, but for a child that prints its pid and launches for 5 s
+ *   atexit       3 launches, and 2 by a handler from before CUDA was initialized, which
+ *                finds errno as the program had it when it ended
+ *   outlive      ends at once, but for a child that prints its pid and launches for a minute
  *   cancel       20,000 launches from a cancelled thread, which comes to no point where
  *                that ends it before the last one; then 10 more
  *
  * The exit status is 0 if all went well. Stand-in for CUDA only.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -78,7 +80,7 @@ static int outlive(void)
 		_exit(0);
 	printf("%d\n", getpid());
 	fflush(stdout);
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 6000; i++) {
 		plain_kernel__launch(10);
 		usleep(10000);
 	}
@@ -118,6 +120,10 @@ static int cancel(void)
 
 static void launch_at_exit(void)
 {
+	if (errno != EXDEV) {
+		perror("a handler finds another errno");
+		_exit(1);
+	}
 	plain_kernel__launch(2);
 }
 
@@ -132,6 +138,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "atexit")) {
 		atexit(launch_at_exit);
 		plain_kernel__launch(3);
+		errno = EXDEV;
 		return 0;
 	}
 	if (!strcmp(argv[1], "outlive"))

@@ -3,14 +3,14 @@
  * A JIT compiler: makes a function in memory, through which it launches, says so as
  * profilers expect it, and makes another one in the same place.
  *
- *   jit [-m] [-d] [-n LAUNCHES] [-x WHAT] [-w MS] [-e HOW]
+ *   jit [-m] [-d] [-n LAUNCHES] [-x WHAT] [-l] [-e HOW]
  *
  *   -m  names in /tmp/perf-PID.map
  *   -d  names in ./jit-PID.dump
  *   -x  what becomes of the names: late (they are written at the end), remove (the map
  *       is, at the end), link (it is a symbolic link), fifo, garbage (is written into
  *       it, before and behind the names)
- *   -w  waits before it ends
+ *   -l  waits before it ends, until the injected library has written what it launched
  *   -e  ends by exit, _exit or kill
  *
  * The functions are called jit_first and jit_second. Prints "jit PID ADDRESS". Stand-in
@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fault_log.h"
 #include "plain_cuda.h"
 
 /* Calls the function whose address is in its last 8 bytes, with a frame pointer. */
@@ -167,13 +168,13 @@ static void end(const char *how)
 int main(int argc, char **argv)
 {
 	const char *how = "exit";
-	unsigned long wait_ms = 0;
+	bool is_logged = false;
 	char *address;
 	int option;
 
 	address = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
-	while ((option = getopt(argc, argv, "mdn:x:w:e:")) != -1) {
+	while ((option = getopt(argc, argv, "mdn:x:le:")) != -1) {
 		if (option == 'm')
 			map_path[0] = '/';
 		else if (option == 'd')
@@ -182,8 +183,8 @@ int main(int argc, char **argv)
 			nr_launches = strtoul(optarg, NULL, 10);
 		else if (option == 'x')
 			what = optarg;
-		else if (option == 'w')
-			wait_ms = strtoul(optarg, NULL, 10);
+		else if (option == 'l')
+			is_logged = true;
 		else if (option == 'e')
 			how = optarg;
 		else
@@ -197,11 +198,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	run(address, "jit_first");
 	run(address, "jit_second");
-	usleep((useconds_t)wait_ms * 1000);
+	if (is_logged)
+		fault_log__wait(2 * nr_launches);
 	end(how);
 usage:
 	fprintf(stderr,
 		"usage: jit [-m] [-d] [-n LAUNCHES] [-x late|remove|link|fifo|garbage] "
-		"[-w MS] [-e exit|_exit|kill]\n");
+		"[-l] [-e exit|_exit|kill]\n");
 	return 2;
 }

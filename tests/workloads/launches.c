@@ -3,13 +3,16 @@
  * Launches kernels, from as many short threads as asked for, and then ends in the
  * way asked for: in order, or as a crash would. Stand-in for CUDA only.
  *
- * Prints "launches PID NUMBER" before it ends.
+ * Prints "launches PID NUMBER" before it ends. With -l it then waits until the injected
+ * library has written all of that to its log.
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fault_log.h"
 #include "plain_cuda.h"
 
 /* So many of the threads run at a time. */
@@ -68,15 +71,18 @@ int main(int argc, char **argv)
 {
 	unsigned long nr_launches = 100, nr_threads = 0, wait_ms = 0;
 	const char *how = "exit";
+	bool is_logged = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "n:t:w:e:")) != -1) {
+	while ((option = getopt(argc, argv, "n:t:w:le:")) != -1) {
 		if (option == 'n')
 			nr_launches = strtoul(optarg, NULL, 10);
 		else if (option == 't')
 			nr_threads = strtoul(optarg, NULL, 10);
 		else if (option == 'w')
 			wait_ms = strtoul(optarg, NULL, 10);
+		else if (option == 'l')
+			is_logged = true;
 		else if (option == 'e')
 			how = optarg;
 		else
@@ -90,9 +96,11 @@ int main(int argc, char **argv)
 	       nr_launches * (nr_threads ? nr_threads : 1));
 	fflush(stdout);
 	usleep(wait_ms * 1000);
+	if (is_logged)
+		fault_log__wait(nr_launches * (nr_threads ? nr_threads : 1));
 	end(how);
 usage:
 	fprintf(stderr, "usage: launches [-n LAUNCHES] [-t THREADS] [-w MS] "
-			"[-e exit|thread|_exit|abort|segv|kill]\n");
+			"[-l] [-e exit|thread|_exit|abort|segv|kill]\n");
 	return 2;
 }

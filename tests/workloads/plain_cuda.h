@@ -45,7 +45,8 @@ __attribute__((constructor)) static void plain_kernel__register(void)
 }
 
 /* Launches it a number of times on the default stream, and waits for it. */
-__attribute__((noinline)) static void plain_kernel__launch(unsigned long nr_launches)
+__attribute__((noinline, unused)) static void
+plain_kernel__launch(unsigned long nr_launches)
 {
 	dim3 one = {1, 1, 1};
 	cudaError_t error = cudaSuccess;

@@ -7,6 +7,9 @@
  * carried out and the GPU has finished:
  *
  *   NAME N       every thread launches kernel NAME so many times, through serve()
+ *   graph NAME N the main thread launches a CUDA graph so many times, which it has made the
+ *                first time: of a node that was captured, NAME, and one that was added,
+ *                NAME-added
  *   fork NAME N  the same in a forked child, by its only thread
  *   exec         this program anew, in the same process; answered by "ready PID"
  *   close        every descriptor but the standard ones
@@ -14,11 +17,13 @@
  *   resume       perf_gpu_resume()
  *   quit         or the end of the input
  *
- * With -b another thread launches kernel "background" at so many microseconds' distance.
+ * With -b another thread launches kernel "background" at so many microseconds' distance,
+ * until the program ends in order: what is launched while a process ends is another test's.
  */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -86,6 +91,50 @@ __attribute__((noinline)) static void serve(const char *kernel, unsigned long nr
 	}
 }
 
+static void check(cudaError_t error)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "server: %s\n", cudaGetErrorString(error));
+	exit(1);
+}
+
+__attribute__((noinline)) static cudaGraphExec_t make_graph(const char *kernel)
+{
+	char added[MAX_NAME + 8];
+	struct cudaKernelNodeParams params = {.gridDim = {1, 1, 1},
+					      .blockDim = {1, 1, 1}};
+	cudaGraphExec_t exec;
+	cudaGraphNode_t node;
+	cudaStream_t stream;
+	cudaGraph_t graph;
+
+	snprintf(added, sizeof(added), "%s-added", kernel);
+	params.func = (void *)(uintptr_t)find_kernel(added);
+	check(cudaStreamCreate(&stream));
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+	check(cudaLaunchKernel(kernel, params.gridDim, params.blockDim, NULL, 0, stream));
+	check(cudaStreamEndCapture(stream, &graph));
+	check(cudaGraphAddKernelNode(&node, graph, NULL, 0, &params));
+	check(cudaGraphInstantiate(&exec, graph, 0));
+	return exec;
+}
+
+/* The last that was made; another name makes another. */
+__attribute__((noinline)) static void serve_graph(const char *kernel,
+						  unsigned long nr_launches)
+{
+	static cudaGraphExec_t graph;
+	static const char *of;
+
+	if (of != kernel)
+		graph = make_graph(kernel);
+	of = kernel;
+	for (unsigned long i = 0; i < nr_launches; i++)
+		check(cudaGraphLaunch(graph, NULL));
+	check(cudaDeviceSynchronize());
+}
+
 static void *work(void *unused)
 {
 	(void)unused;
@@ -97,18 +146,20 @@ static void *work(void *unused)
 	return NULL;
 }
 
+static atomic_bool has_ended;
+
 static void *work_in_background(void *interval_us)
 {
 	const char *kernel = find_kernel("background");
 
-	for (;;) {
+	while (!atomic_load(&has_ended)) {
 		serve(kernel, 1);
 		usleep(*(useconds_t *)interval_us);
 	}
 	return NULL;
 }
 
-static void start_thread(void *(*function)(void *), void *argument)
+static pthread_t start_thread(void *(*function)(void *), void *argument)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -120,6 +171,7 @@ static void start_thread(void *(*function)(void *), void *argument)
 		exit(1);
 	}
 	pthread_attr_destroy(&attr);
+	return thread;
 }
 
 static void serve_in_child(const char *kernel, unsigned long nr_launches)
@@ -162,6 +214,8 @@ static bool carry_out(const char *line, char **argv)
 		call_library("perf_gpu_pause");
 	} else if (!strcmp(line, "resume")) {
 		call_library("perf_gpu_resume");
+	} else if (sscanf(line, "graph %31s %lu", name, &nr_launches) == 2) {
+		serve_graph(find_kernel(name), nr_launches);
 	} else if (sscanf(line, "fork %31s %lu", name, &nr_launches) == 2) {
 		serve_in_child(find_kernel(name), nr_launches);
 	} else if (sscanf(line, "%31s %lu", word, &nr_launches) == 2) {
@@ -179,6 +233,7 @@ static bool carry_out(const char *line, char **argv)
 int main(int argc, char **argv)
 {
 	static useconds_t interval_us;
+	pthread_t background = 0;
 	unsigned int nr_threads = 1;
 	char line[128];
 	int option;
@@ -202,12 +257,16 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < nr_threads; i++)
 		start_thread(work, NULL);
 	if (interval_us)
-		start_thread(work_in_background, &interval_us);
+		background = start_thread(work_in_background, &interval_us);
 	printf("ready %d\n", getpid());
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!carry_out(line, argv))
 			break;
+	}
+	if (interval_us) {
+		atomic_store(&has_ended, true);
+		pthread_join(background, NULL);
 	}
 	return 0;
 usage:

@@ -1,154 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which activity is recorded, and the records of it. */
+/* Which activity is recorded. */
+#include "client.h"
 #include "cupti_state.h"
 
-#include <string.h>
-#include <unistd.h>
-
 static atomic_bool is_enabled[CUPTI_ACTIVITY_KIND_COUNT];
-/* The client reads names from the records for as long as it lives. */
-static struct fake_device_info devices[64];
+static atomic_bool
+	has_counter[CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD + 1];
+/* As the header says, by default all waits have records, also those in vain. */
+static atomic_bool has_failed_waits = true;
 
-size_t record_bytes(CUpti_ActivityKind kind)
+bool activity__is_enabled(CUpti_ActivityKind kind)
 {
-	switch (kind) {
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-		return sizeof(CUpti_ActivityKernel10);
-	case CUPTI_ACTIVITY_KIND_CONTEXT:
-		return sizeof(CUpti_ActivityContext3);
-	case CUPTI_ACTIVITY_KIND_DRIVER:
-	case CUPTI_ACTIVITY_KIND_RUNTIME:
-		return sizeof(CUpti_ActivityAPI);
-	case CUPTI_ACTIVITY_KIND_DEVICE:
-		return sizeof(CUpti_ActivityDevice5);
-	default:
-		return 0;
-	}
+	return atomic_load(&is_enabled[kind]);
 }
 
-void record__interrupt(CUpti_Activity *record)
+bool activity__has_counter(CUpti_ActivityUnifiedMemoryCounterKind kind)
 {
-	CUpti_ActivityKernel10 *kernel = (CUpti_ActivityKernel10 *)record;
-	uint64_t now = to_record_clock(monotonic_ns());
-
-	if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kernel->end <= now)
-		return;
-	if (kernel->start > now)
-		kernel->start = 0;
-	kernel->end = 0;
-	kernel->completed = 0;
+	return atomic_load(&has_counter[kind]);
 }
 
-/* Of a launch that nobody is told of, the real one seems to give the last one's. */
-static uint32_t correlation_id_of(const struct fake_run *run)
+bool activity__has_failed_waits(void)
 {
-	static _Thread_local uint32_t last;
-	const struct fake_tools *tools = driver_tools();
-
-	if (!tools->knobs->has_strays)
-		return run->correlation_id;
-	if (atomic_load(&tools->wants[CUPTI_CB_DOMAIN_DRIVER_API]
-				     [CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel]))
-		last = run->correlation_id;
-	return last;
+	return atomic_load(&has_failed_waits);
 }
 
-void on_kernel(const struct fake_run *run)
+/* An error of the script, or of who has to use the functions with a subscriber. */
+static CUptiResult refused(const char *function)
 {
-	const struct fake_knobs *knobs = driver_tools()->knobs;
-	bool has_time = run->fate != FAKE_FATE_UNKNOWN_TIME;
-	CUpti_ActivityKernel10 record = {
-		.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-		.registersPerThread = (uint16_t)run->registers,
-		.start = has_time ? to_record_clock(run->start_ns) : 0,
-		.end = has_time ? to_record_clock(run->end_ns) : 0,
-		.completed = has_time ? to_record_clock(run->end_ns) : 0,
-		.deviceId = run->device,
-		.contextId = run->context,
-		.streamId = run->stream,
-		.gridX = (int32_t)run->grid[0],
-		.gridY = (int32_t)run->grid[1],
-		.gridZ = (int32_t)run->grid[2],
-		.blockX = (int32_t)run->block[0],
-		.blockY = (int32_t)run->block[1],
-		.blockZ = (int32_t)run->block[2],
-		.staticSharedMemory = (int32_t)run->static_shared_bytes,
-		.dynamicSharedMemory = (int32_t)run->dynamic_shared_bytes,
-		.correlationId = correlation_id_of(run),
-		.gridId = run->correlation_id,
-		.name = run->name,
-		.launchType =
-			run->is_cooperative
-				? CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
-				: CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR,
-		.graphNodeId = run->graph_node,
-		.graphId = run->graph,
-		.clusterX = run->cluster[0],
-		.clusterY = run->cluster[1],
-		.clusterZ = run->cluster[2],
-	};
-	uint64_t complete_ns = knobs->is_instant || !has_time ? 0 : run->end_ns;
+	CUptiResult result = scripted_error(function);
 
-	if (run->fate == FAKE_FATE_DROPPED) {
-		buffers__count_dropped();
-		return;
-	}
-	if (knobs->late_ns)
-		complete_ns =
-			(complete_ns ? complete_ns : monotonic_ns()) + knobs->late_ns;
-	buffers__add(&record, sizeof(record), complete_ns);
-}
-
-void on_api_record(const struct fake_call *call, uint64_t end_ns)
-{
-	const CUpti_ActivityAPI record = {
-		.kind = call->domain == CUPTI_CB_DOMAIN_RUNTIME_API
-				? CUPTI_ACTIVITY_KIND_RUNTIME
-				: CUPTI_ACTIVITY_KIND_DRIVER,
-		.cbid = call->cbid,
-		.start = to_record_clock(call->start_ns),
-		.end = to_record_clock(end_ns),
-		.processId = (uint32_t)getpid(),
-		.threadId = (uint32_t)gettid(),
-		.correlationId = call->correlation_id,
-	};
-
-	if (!driver_tools()->is_forked())
-		buffers__add(&record, sizeof(record), 0);
-}
-
-void on_context(const struct fake_context_info *info)
-{
-	const CUpti_ActivityContext3 record = {
-		.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
-		.contextId = info->context,
-		.deviceId = info->device,
-		.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA,
-		.nullStreamId = (uint16_t)info->null_stream,
-	};
-
-	if (atomic_load(&is_enabled[CUPTI_ACTIVITY_KIND_CONTEXT]))
-		buffers__add(&record, sizeof(record), 0);
-}
-
-static void tell_devices(void)
-{
-	for (int i = 0; driver_tools()->device_info(i, &devices[i]); i++) {
-		const CUpti_ActivityDevice5 record = {
-			.kind = CUPTI_ACTIVITY_KIND_DEVICE,
-			.id = (uint32_t)i,
-			.name = devices[i].name,
-			.uuid = devices[i].uuid,
-			.globalMemorySize = devices[i].memory_bytes,
-			.computeCapabilityMajor = (uint32_t)devices[i].compute_major,
-			.computeCapabilityMinor = (uint32_t)devices[i].compute_minor,
-			.numMultiprocessors = (uint32_t)devices[i].nr_multiprocessors,
-			.numThreadsPerWarp = 32,
-			.isCudaVisible = 1,
-		};
-
-		buffers__add(&record, sizeof(record), 0);
-	}
+	if (!result && subscriber__is_shared())
+		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	return result;
 }
 
 static void set_records(CUpti_CallbackDomain domain, uint32_t first, uint32_t end,
@@ -163,35 +46,39 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool enable)
 {
 	struct fake_tools *tools = driver_tools();
 
-	if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
+	if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT ||
+	    !version__has_kind(kind))
 		return CUPTI_ERROR_INVALID_KIND;
 	atomic_store(&is_enabled[kind], enable);
 	if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
 	    kind == CUPTI_ACTIVITY_KIND_KERNEL)
-		atomic_store_explicit(&tools->wants_kernels,
-				      enable || tools->knobs->has_strays,
-				      memory_order_release);
+		atomic_store_explicit(
+			&tools->wants_kind[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL],
+			enable || tools->knobs->has_strays, memory_order_release);
 	else if (kind == CUPTI_ACTIVITY_KIND_DRIVER)
 		set_records(CUPTI_CB_DOMAIN_DRIVER_API, 0, FAKE_MAX_CBIDS, enable);
 	else if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
 		set_records(CUPTI_CB_DOMAIN_RUNTIME_API, 0, FAKE_MAX_CBIDS, enable);
-	else if (enable && kind == CUPTI_ACTIVITY_KIND_CONTEXT)
+	else
+		atomic_store_explicit(&tools->wants_kind[kind], enable,
+				      memory_order_release);
+	if (enable && kind == CUPTI_ACTIVITY_KIND_CONTEXT)
 		tools->tell_contexts();
 	else if (enable && kind == CUPTI_ACTIVITY_KIND_DEVICE)
-		tell_devices();
+		record__tell_devices();
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	CUptiResult result = scripted_error(__func__);
+	CUptiResult result = refused(__func__);
 
 	return result ? result : set_enabled(kind, true);
 }
 
 CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	CUptiResult result = scripted_error(__func__);
+	CUptiResult result = refused(__func__);
 
 	return result ? result : set_enabled(kind, false);
 }
@@ -199,7 +86,7 @@ CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
 static CUptiResult enable_api(const char *function, CUpti_CallbackDomain domain,
 			      CUpti_CallbackId cbid, uint8_t enable)
 {
-	CUptiResult result = scripted_error(function);
+	CUptiResult result = refused(function);
 
 	if (result)
 		return result;
@@ -209,33 +96,64 @@ static CUptiResult enable_api(const char *function, CUpti_CallbackDomain domain,
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable)
+static CUptiResult enable_driver_api(CUpti_CallbackId cbid, uint8_t enable)
 {
-	return enable_api(__func__, CUPTI_CB_DOMAIN_DRIVER_API, cbid, enable);
+	return enable_api("cuptiActivityEnableDriverApi", CUPTI_CB_DOMAIN_DRIVER_API,
+			  cbid, enable);
 }
+VERSIONED(cuptiActivityEnableDriverApi, enable_driver_api)
 
-CUptiResult CUPTIAPI cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
+static CUptiResult enable_runtime_api(CUpti_CallbackId cbid, uint8_t enable)
 {
-	return enable_api(__func__, CUPTI_CB_DOMAIN_RUNTIME_API, cbid, enable);
+	return enable_api("cuptiActivityEnableRuntimeApi", CUPTI_CB_DOMAIN_RUNTIME_API,
+			  cbid, enable);
+}
+VERSIONED(cuptiActivityEnableRuntimeApi, enable_runtime_api)
+
+static CUptiResult enable_all_waits(uint8_t enable)
+{
+	atomic_store(&has_failed_waits, enable);
+	return scripted_error("cuptiActivityEnableAllSyncRecords");
+}
+VERSIONED(cuptiActivityEnableAllSyncRecords, enable_all_waits)
+
+CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(
+	CUpti_ActivityUnifiedMemoryCounterConfig *config, uint32_t count)
+{
+	CUptiResult result = scripted_error(__func__);
+
+	if (result)
+		return result;
+	if (!config || !count)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!driver_tools()->is_initialized())
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	for (uint32_t i = 0; i < count; i++)
+		if (config[i].kind >= sizeof(has_counter) / sizeof(*has_counter))
+			return CUPTI_ERROR_INVALID_PARAMETER;
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store(&has_counter[config[i].kind], config[i].enable);
+	return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI
 cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
 			       CUpti_BuffersCallbackCompleteFunc funcBufferCompleted)
 {
-	CUptiResult result = scripted_error(__func__);
+	CUptiResult result = refused(__func__);
 
 	if (result)
 		return result;
 	if (!funcBufferRequested || !funcBufferCompleted)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	buffers__start(funcBufferRequested, funcBufferCompleted);
+	clients[CLIENT_OF_ALL].request = funcBufferRequested;
+	clients[CLIENT_OF_ALL].complete = funcBufferCompleted;
+	buffers__start();
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer,
-						size_t validBufferSizeBytes,
-						CUpti_Activity **record)
+CUptiResult record__next(uint8_t *buffer, size_t validBufferSizeBytes,
+			 CUpti_Activity **record)
 {
 	uint8_t *next, *end;
 
@@ -249,6 +167,13 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer,
 		return CUPTI_ERROR_INVALID_KIND;
 	*record = (CUpti_Activity *)next;
 	return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer,
+						size_t validBufferSizeBytes,
+						CUpti_Activity **record)
+{
+	return record__next(buffer, validBufferSizeBytes, record);
 }
 
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
@@ -271,14 +196,15 @@ CUptiResult CUPTIAPI cuptiActivityFlush(CUcontext context, uint32_t streamId,
 	return cuptiActivityFlushAll(flag);
 }
 
-CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t time)
+static CUptiResult flush_period(uint32_t time)
 {
-	CUptiResult result = scripted_error(__func__);
+	CUptiResult result = scripted_error("cuptiActivityFlushPeriod");
 
 	if (!result)
 		buffers__set_period(time);
 	return result;
 }
+VERSIONED(cuptiActivityFlushPeriod, flush_period)
 
 CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context,
 						       uint32_t streamId, size_t *dropped)
@@ -287,7 +213,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context,
 	(void)streamId;
 	if (!dropped)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*dropped = buffers__take_dropped();
+	*dropped = atomic_exchange(&clients[CLIENT_OF_ALL].nr_dropped, 0);
 	return CUPTI_SUCCESS;
 }
 
@@ -300,7 +226,8 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
 		return result;
 	for (int kind = 0; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
 		atomic_store(&is_enabled[kind], false);
-	atomic_store(&driver_tools()->wants_kernels, false);
+	for (int kind = 0; kind < CUPTI_ACTIVITY_KIND_COUNT; kind++)
+		atomic_store(&driver_tools()->wants_kind[kind], false);
 	unsubscribe_all();
 	return CUPTI_SUCCESS;
 }

@@ -2,11 +2,12 @@
 /*
  * Records on their way to the client, through buffers that it gives and gets back.
  *
- * As in CUPTI 13 each thread that launches has a buffer of its own, a kernel has its
- * place in it from its launch on, and a buffer goes back when all its kernels have
- * ended: full ones from a worker thread, others by a flush. Buffers go back one at a
- * time, so that a flush also waits for what the worker has in hand.
+ * As in CUPTI 13 each thread that launches has a buffer of its own; before, there is one
+ * for all. A kernel has its place in it from its launch on, and a buffer goes back when
+ * all its kernels have ended: full ones from a worker thread, others by a flush. Buffers
+ * go back one at a time, so that a flush also waits for what the worker has in hand.
  */
+#include "client.h"
 #include "cupti_state.h"
 
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* How often the worker looks for full buffers whose kernels have ended by now */
 #define WORKER_PERIOD_MS 20
@@ -23,22 +25,22 @@ struct buffer {
 	uint8_t *bytes;
 	size_t size, used, nr_records, max_nr_records;
 	uint64_t complete_ns;
+	bool is_late;
 };
 
 /* A thread's buffers; reused by another when it has ended. */
 struct outbox {
 	struct outbox *next;
+	size_t client;
 	atomic_bool is_taken;
 	pthread_mutex_t mutex;
 	struct buffer *current;
 	struct buffer *full, **full_end;
 };
 
-static CUpti_BuffersCallbackRequestFunc request_buffer;
-static CUpti_BuffersCallbackCompleteFunc complete_buffer;
-
-static _Atomic(struct outbox *) outboxes;
-static _Thread_local struct outbox *this_outbox;
+/* Each for every client */
+static _Atomic(struct outbox *) outboxes[MAX_CLIENTS];
+static _Thread_local struct outbox *this_outbox[MAX_CLIENTS];
 static pthread_key_t outbox_key;
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 
@@ -49,17 +51,13 @@ static pthread_mutex_t worker_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t worker_wakeup;
 static bool has_full;
 
-static atomic_size_t nr_dropped;
 static atomic_uint flush_period_ms;
 
-void buffers__count_dropped(void)
+void buffers__count_dropped(const CUpti_Activity *record)
 {
-	atomic_fetch_add(&nr_dropped, 1);
-}
-
-size_t buffers__take_dropped(void)
-{
-	return atomic_exchange(&nr_dropped, 0);
+	for (size_t i = 0; i < MAX_CLIENTS; i++)
+		if (client__wants(i, record))
+			atomic_fetch_add(&clients[i].nr_dropped, 1);
 }
 
 void buffers__set_period(uint32_t period_ms)
@@ -68,18 +66,23 @@ void buffers__set_period(uint32_t period_ms)
 }
 
 /* At a thread's end; should it launch after that, it takes one again. */
-static void release_outbox(void *outbox)
+static void release_outbox(void *own)
 {
-	this_outbox = NULL;
-	atomic_store(&((struct outbox *)outbox)->is_taken, false);
+	struct outbox **outbox = own;
+
+	for (size_t i = 0; i < MAX_CLIENTS; i++) {
+		if (outbox[i])
+			atomic_store(&outbox[i]->is_taken, false);
+		outbox[i] = NULL;
+	}
 }
 
-static struct outbox *outbox__take(void)
+static struct outbox *outbox__take(size_t client)
 {
 	struct outbox *outbox;
 	bool is_taken;
 
-	for (outbox = atomic_load(&outboxes); outbox; outbox = outbox->next) {
+	for (outbox = atomic_load(&outboxes[client]); outbox; outbox = outbox->next) {
 		is_taken = false;
 		if (atomic_compare_exchange_strong(&outbox->is_taken, &is_taken, true))
 			return outbox;
@@ -88,31 +91,55 @@ static struct outbox *outbox__take(void)
 	if (!outbox)
 		return NULL;
 	pthread_mutex_init(&outbox->mutex, NULL);
+	outbox->client = client;
 	outbox->full_end = &outbox->full;
 	atomic_store(&outbox->is_taken, true);
-	outbox->next = atomic_load(&outboxes);
-	while (!atomic_compare_exchange_weak(&outboxes, &outbox->next, outbox))
+	outbox->next = atomic_load(&outboxes[client]);
+	while (!atomic_compare_exchange_weak(&outboxes[client], &outbox->next, outbox))
 		;
 	return outbox;
 }
 
-static struct outbox *outbox__mine(void)
+/* CUPTI before 13.0 has one for all threads; under the mutex then. */
+static pthread_mutex_t common_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_common(void)
 {
-	if (!this_outbox) {
-		this_outbox = outbox__take();
-		if (this_outbox)
-			pthread_setspecific(outbox_key, this_outbox);
-	}
-	return this_outbox;
+	return version__played()->number < 130000;
 }
 
-static struct buffer *buffer__request(size_t least_bytes)
+static struct outbox *outbox__common(size_t client)
+{
+	static struct outbox *common[MAX_CLIENTS];
+
+	if (!common[client])
+		common[client] = outbox__take(client);
+	return common[client];
+}
+
+static struct outbox *outbox__mine(size_t client)
+{
+	if (is_common())
+		return outbox__common(client);
+	if (!this_outbox[client]) {
+		this_outbox[client] = outbox__take(client);
+		if (this_outbox[client])
+			pthread_setspecific(outbox_key, this_outbox);
+	}
+	return this_outbox[client];
+}
+
+static struct buffer *buffer__request(const struct client *client, size_t least_bytes)
 {
 	struct buffer *buffer = calloc(1, sizeof(*buffer));
 
 	if (!buffer)
 		return NULL;
-	request_buffer(&buffer->bytes, &buffer->size, &buffer->max_nr_records);
+	if (client->request_v2)
+		client->request_v2(&buffer->bytes, &buffer->size, &buffer->max_nr_records,
+				   NULL);
+	else
+		client->request(&buffer->bytes, &buffer->size, &buffer->max_nr_records);
 	if (!buffer->bytes || buffer->size < least_bytes) {
 		free(buffer);
 		return NULL;
@@ -158,7 +185,7 @@ static bool outbox__make_room(struct outbox *outbox, size_t bytes)
 	pthread_mutex_unlock(&outbox->mutex);
 	if (was_full)
 		wake_worker();
-	buffer = buffer__request(bytes);
+	buffer = buffer__request(&clients[outbox->client], bytes);
 	if (!buffer)
 		return false;
 	pthread_mutex_lock(&outbox->mutex);
@@ -166,34 +193,84 @@ static bool outbox__make_room(struct outbox *outbox, size_t bytes)
 	return true;
 }
 
-void buffers__add(const void *record, size_t bytes, uint64_t complete_ns)
+/* As the version has it: the beginning, or all with what nobody here knows behind it */
+static void buffer__append(struct buffer *buffer, const void *record, size_t bytes)
 {
-	struct outbox *outbox = outbox__mine();
+	size_t known = record__known_bytes(((const CUpti_Activity *)record)->kind);
+	uint8_t *to = buffer->bytes + buffer->used;
+
+	if (bytes > known) {
+		memset(to + known, version__played()->is_unknown ? 0xa5 : 0,
+		       bytes - known);
+		bytes = known;
+	}
+	memcpy(to, record, bytes);
+}
+
+/* Only one thread at a time may put records into an outbox. */
+static void put(size_t client, const void *record, uint64_t complete_ns)
+{
+	size_t bytes = record_bytes(((const CUpti_Activity *)record)->kind);
+	struct outbox *outbox;
 	struct buffer *buffer;
 
-	if (!complete_buffer || !outbox || !outbox__make_room(outbox, bytes)) {
-		buffers__count_dropped();
+	outbox = clients[client].complete || clients[client].complete_v2
+			 ? outbox__mine(client)
+			 : NULL;
+	if (!outbox || !outbox__make_room(outbox, bytes)) {
+		atomic_fetch_add(&clients[client].nr_dropped, 1);
 		return;
 	}
 	buffer = outbox->current;
-	memcpy(buffer->bytes + buffer->used, record, bytes);
+	buffer__append(buffer, record, bytes);
 	buffer->used += bytes;
 	buffer->nr_records++;
-	if (buffer->complete_ns < complete_ns)
+	if (complete_ns == COMPLETE_LATE)
+		buffer->is_late = true;
+	else if (buffer->complete_ns < complete_ns)
 		buffer->complete_ns = complete_ns;
 	pthread_mutex_unlock(&outbox->mutex);
 }
 
-static void buffer__deliver(struct buffer *buffer, bool is_complete)
+static void add_for(size_t client, const void *record, uint64_t complete_ns)
+{
+	bool locks = is_common();
+
+	if (locks)
+		pthread_mutex_lock(&common_mutex);
+	put(client, record, complete_ns);
+	if (locks)
+		pthread_mutex_unlock(&common_mutex);
+}
+
+void buffers__add(const void *record, uint64_t complete_ns)
+{
+	for (size_t i = 0; i < MAX_CLIENTS; i++)
+		if (client__wants(i, record))
+			add_for(i, record, complete_ns);
+}
+
+static void buffer__deliver(const struct client *client, struct buffer *buffer,
+			    bool is_complete)
 {
 	if (!is_complete) {
 		CUpti_Activity *record = NULL;
 
-		while (!cuptiActivityGetNextRecord(buffer->bytes, buffer->used, &record))
+		while (!record__next(buffer->bytes, buffer->used, &record))
 			record__interrupt(record);
 	}
-	complete_buffer(NULL, 0, buffer->bytes, buffer->size, buffer->used);
+	if (client->complete_v2)
+		client->complete_v2(buffer->bytes, buffer->size, buffer->used, NULL);
+	else
+		client->complete(NULL, 0, buffer->bytes, buffer->size, buffer->used);
 	free(buffer);
+}
+
+static bool buffer__is_complete(const struct buffer *buffer, uint64_t now)
+{
+	if (buffer->is_late && access(driver_tools()->knobs->late_until, F_OK))
+		return false;
+	return buffer->complete_ns <= now;
 }
 
 /* Take what goes out now; the rest stays, in order. */
@@ -204,13 +281,13 @@ static struct buffer *outbox__take_ready(struct outbox *outbox, uint64_t now, bo
 
 	pthread_mutex_lock(&outbox->mutex);
 	if (partly_filled && outbox->current && outbox->current->used &&
-	    (forced || outbox->current->complete_ns <= now))
+	    (forced || buffer__is_complete(outbox->current, now)))
 		outbox__retire_current(outbox);
 	at = &outbox->full;
 	while (*at) {
 		struct buffer *buffer = *at;
 
-		if (!forced && buffer->complete_ns > now) {
+		if (!forced && !buffer__is_complete(buffer, now)) {
 			at = &buffer->next;
 			continue;
 		}
@@ -224,12 +301,9 @@ static struct buffer *outbox__take_ready(struct outbox *outbox, uint64_t now, bo
 	return ready;
 }
 
-static void deliver(bool forced, bool partly_filled)
+static void deliver_to(size_t client, uint64_t now, bool forced, bool partly_filled)
 {
-	uint64_t now = monotonic_ns();
-
-	pthread_mutex_lock(&delivery_mutex);
-	for (struct outbox *outbox = atomic_load(&outboxes); outbox;
+	for (struct outbox *outbox = atomic_load(&outboxes[client]); outbox;
 	     outbox = outbox->next) {
 		struct buffer *ready =
 			outbox__take_ready(outbox, now, forced, partly_filled);
@@ -237,10 +311,20 @@ static void deliver(bool forced, bool partly_filled)
 		while (ready) {
 			struct buffer *next = ready->next;
 
-			buffer__deliver(ready, ready->complete_ns <= now);
+			buffer__deliver(&clients[client], ready,
+					buffer__is_complete(ready, now));
 			ready = next;
 		}
 	}
+}
+
+static void deliver(bool forced, bool partly_filled)
+{
+	uint64_t now = monotonic_ns();
+
+	pthread_mutex_lock(&delivery_mutex);
+	for (size_t i = 0; i < MAX_CLIENTS; i++)
+		deliver_to(i, now, forced, partly_filled);
 	pthread_mutex_unlock(&delivery_mutex);
 }
 
@@ -304,10 +388,7 @@ static void start_worker(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void buffers__start(CUpti_BuffersCallbackRequestFunc requested,
-		    CUpti_BuffersCallbackCompleteFunc completed)
+void buffers__start(void)
 {
-	request_buffer = requested;
-	complete_buffer = completed;
 	pthread_once(&start_once, start_worker);
 }

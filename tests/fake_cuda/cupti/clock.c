@@ -65,10 +65,9 @@ uint64_t to_record_clock(uint64_t time_ns)
 	       (uint64_t)atomic_load_explicit(&distance_ns, memory_order_relaxed);
 }
 
-CUptiResult CUPTIAPI
-cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp)
+static CUptiResult register_clock(CUpti_TimestampCallbackFunc funcTimestamp)
 {
-	CUptiResult result = scripted_error(__func__);
+	CUptiResult result = scripted_error("cuptiActivityRegisterTimestampCallback");
 
 	if (result)
 		return result;
@@ -79,6 +78,7 @@ cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp
 		atomic_store(&client_clock, funcTimestamp);
 	return CUPTI_SUCCESS;
 }
+VERSIONED(cuptiActivityRegisterTimestampCallback, register_clock)
 
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
 {

@@ -41,27 +41,31 @@ CUptiResult CUPTIAPI cuptiGetStreamId(CUcontext context, CUstream stream,
 
 CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t *nodeId)
 {
-	if (!node || !nodeId)
+	/* Nodes have none unless kernels are recorded (13.0, H200). */
+	if (!node || !nodeId ||
+	    !fake_tools__wants(driver_tools(), CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	*nodeId = driver_tools()->graph_node_id(node);
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult CUPTIAPI cuptiGetGraphId(CUgraph graph, uint32_t *pId)
+static CUptiResult graph_id(CUgraph graph, uint32_t *pId)
 {
 	if (!graph || !pId)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	*pId = driver_tools()->graph_id(graph);
 	return CUPTI_SUCCESS;
 }
+VERSIONED(cuptiGetGraphId, graph_id)
 
-CUptiResult CUPTIAPI cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t *pId)
+static CUptiResult graph_exec_id(CUgraphExec graphExec, uint32_t *pId)
 {
 	if (!graphExec || !pId)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	*pId = driver_tools()->graph_exec_id(graphExec);
 	return CUPTI_SUCCESS;
 }
+VERSIONED(cuptiGetGraphExecId, graph_exec_id)
 
 /* No record that is made here names a thread. */
 CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
@@ -87,11 +91,12 @@ CUptiResult CUPTIAPI cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 	return scripted_error(__func__);
 }
 
-CUptiResult CUPTIAPI cuptiActivityEnableLaunchAttributes(uint8_t enable)
+static CUptiResult enable_launch_attributes(uint8_t enable)
 {
 	(void)enable;
-	return scripted_error(__func__);
+	return scripted_error("cuptiActivityEnableLaunchAttributes");
 }
+VERSIONED(cuptiActivityEnableLaunchAttributes, enable_launch_attributes)
 
 /* Sizes of buffers, which are the client's choice here */
 CUptiResult CUPTIAPI cuptiActivitySetAttribute(CUpti_ActivityAttribute attr,

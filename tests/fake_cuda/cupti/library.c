@@ -12,6 +12,10 @@ static const struct fake_hooks hooks = {
 	.api_record = on_api_record,
 	.resource = on_resource,
 	.kernel = on_kernel,
+	.copy = on_copy,
+	.wait = on_wait,
+	.memory = on_memory,
+	.migration = on_migration,
 	.context = on_context,
 };
 
@@ -62,7 +66,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
 {
 	if (!version)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*version = CUPTI_API_VERSION;
+	*version = version__played()->number;
 	return CUPTI_SUCCESS;
 }
 
@@ -88,7 +92,4 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **str)
 	return result_name(result, str);
 }
 
-CUptiResult CUPTIAPI cuptiGetErrorMessage(CUptiResult result, const char **str)
-{
-	return result_name(result, str);
-}
+VERSIONED(cuptiGetErrorMessage, result_name)

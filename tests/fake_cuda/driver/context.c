@@ -1,127 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Devices, and the contexts on them. */
-#include <stdio.h>
+/* Contexts, primary and own, and which a thread uses. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "driver.h"
-
-/* The H200 that the facts were measured on */
-#define DEVICE_MEMORY_BYTES ((size_t)141 << 30)
-#define NR_MULTIPROCESSORS  132
-#define DEVICE_NAME	    "Fake GPU"
-#define COMPUTE_MAJOR	    9
-#define COMPUTE_MINOR	    0
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct CUctx_st primary[FAKE_MAX_DEVICES];
 /* All that were ever made, newest first; kept, since streams point to them. */
 static struct CUctx_st *contexts;
 static uint32_t nr_contexts;
-
-bool device__is_valid(CUdevice device)
-{
-	return device >= 0 && device < knobs.nr_devices;
-}
-
-static CUresult device__count(int *ret)
-{
-	*ret = knobs.nr_devices;
-	return CUDA_SUCCESS;
-}
-
-static CUresult device__get(CUdevice *ret, int ordinal)
-{
-	if (!device__is_valid(ordinal))
-		return CUDA_ERROR_INVALID_DEVICE;
-	*ret = ordinal;
-	return CUDA_SUCCESS;
-}
-
-static CUresult device__name(char *ret, int len, CUdevice device)
-{
-	if (!device__is_valid(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	snprintf(ret, (size_t)len, DEVICE_NAME);
-	return CUDA_SUCCESS;
-}
-
-static CUresult device__uuid(CUuuid *ret, CUdevice device)
-{
-	CUuuid uuid = {"fake-gpu"};
-
-	if (!device__is_valid(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	uuid.bytes[sizeof(uuid.bytes) - 1] = (char)(device + 1);
-	*ret = uuid;
-	return CUDA_SUCCESS;
-}
-
-bool device__info(int device, struct fake_device_info *ret)
-{
-	struct fake_device_info info = {
-		.name = DEVICE_NAME,
-		.memory_bytes = DEVICE_MEMORY_BYTES,
-		.compute_major = COMPUTE_MAJOR,
-		.compute_minor = COMPUTE_MINOR,
-		.nr_multiprocessors = NR_MULTIPROCESSORS,
-	};
-
-	if (device__uuid(&info.uuid, device))
-		return false;
-	*ret = info;
-	return true;
-}
-
-static CUresult device__memory(size_t *ret, CUdevice device)
-{
-	if (!device__is_valid(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	*ret = DEVICE_MEMORY_BYTES;
-	return CUDA_SUCCESS;
-}
-
-static CUresult device__attribute(int *ret, CUdevice_attribute attribute, CUdevice device)
-{
-	static const int values[CU_DEVICE_ATTRIBUTE_MAX] = {
-		[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = 1024,
-		[CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X] = 1024,
-		[CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y] = 1024,
-		[CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z] = 64,
-		[CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X] = 0x7fffffff,
-		[CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y] = 65535,
-		[CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z] = 65535,
-		[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK] = 48 << 10,
-		[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN] = 227 << 10,
-		[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] = 228 << 10,
-		[CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY] = 64 << 10,
-		[CU_DEVICE_ATTRIBUTE_WARP_SIZE] = 32,
-		[CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK] = 65536,
-		[CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] = 65536,
-		[CU_DEVICE_ATTRIBUTE_CLOCK_RATE] = 1980000,
-		[CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE] = 3201000,
-		[CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH] = 6016,
-		[CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE] = 60 << 20,
-		[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = NR_MULTIPROCESSORS,
-		[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] = 2048,
-		[CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING] = 1,
-		[CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS] = 1,
-		[CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT] = 3,
-		[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = COMPUTE_MAJOR,
-		[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = COMPUTE_MINOR,
-		[CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY] = 1,
-		[CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH] = 1,
-		[CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED] = 1,
-	};
-
-	if (!device__is_valid(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	if (attribute >= CU_DEVICE_ATTRIBUTE_MAX)
-		return CUDA_ERROR_INVALID_VALUE;
-	*ret = attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? device + 1
-							   : values[attribute];
-	return CUDA_SUCCESS;
-}
 
 static void context__tell(const struct CUctx_st *context)
 {
@@ -196,7 +83,8 @@ static CUresult context__destroy(CUcontext context)
 
 	if (!context)
 		return CUDA_ERROR_INVALID_VALUE;
-	context__synchronize(context);
+	if (!fork_page__is_forked())
+		wait_until(atomic_load(&context->tail_ns));
 	tools__resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
 			&(CUpti_ResourceData){.context = context});
 	context->is_dead = true;
@@ -249,6 +137,37 @@ static CUresult context__get(CUcontext *ret)
 	return CUDA_SUCCESS;
 }
 
+/* Which devices' memory a context reaches; copies don't need it, as with the real one. */
+static CUresult peer__enable(CUcontext peer)
+{
+	struct CUctx_st *context;
+	unsigned int bit;
+
+	TRY(context__current(&context));
+	if (!peer)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!device__can_access(context->device, peer->device))
+		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+	bit = 1u << peer->device;
+	return atomic_fetch_or(&context->peers, bit) & bit
+		       ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+		       : CUDA_SUCCESS;
+}
+
+static CUresult peer__disable(CUcontext peer)
+{
+	struct CUctx_st *context;
+	unsigned int bit;
+
+	TRY(context__current(&context));
+	if (!peer)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	bit = 1u << peer->device;
+	return atomic_fetch_and(&context->peers, ~bit) & bit
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+}
+
 static CUresult context__push(CUcontext context)
 {
 	struct driver_thread *thread = driver_thread();
@@ -284,8 +203,14 @@ static CUresult context__device(CUdevice *ret)
 
 void context__synchronize(struct CUctx_st *context)
 {
-	if (!fork_page__is_forked())
-		wait_until(atomic_load(&context->tail_ns));
+	const struct wait_about about = {
+		.context = context->id,
+		.stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE,
+		.event = CUPTI_SYNCHRONIZATION_INVALID_VALUE,
+		.event_sync = CUPTI_SYNCHRONIZATION_INVALID_VALUE,
+	};
+
+	wait__for(WAIT_CONTEXT, &about, atomic_load(&context->tail_ns));
 }
 
 static CUresult context__synchronize_current(void)
@@ -298,24 +223,18 @@ static CUresult context__synchronize_current(void)
 	return result;
 }
 
+static CUresult context__synchronize_that(CUcontext context)
+{
+	if (!context)
+		return context__synchronize_current();
+	context__synchronize(context);
+	return CUDA_SUCCESS;
+}
+
 CUresult CUDAAPI cuCtxSynchronize(void){
 	DRIVER_CALL(cuCtxSynchronize, &fake_call, NULL, context__synchronize_current())}
 
 /* clang-format off */
-DRIVER_API(cuDeviceGetCount, (int *count), (count), device__count(count))
-DRIVER_API(cuDeviceGet, (CUdevice *device, int ordinal), (device, ordinal),
-	   device__get(device, ordinal))
-DRIVER_API(cuDeviceGetName, (char *name, int len, CUdevice dev), (name, len, dev),
-	   device__name(name, len, dev))
-DRIVER_API(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev), (uuid, dev),
-	   device__uuid(uuid, dev))
-DRIVER_API(cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice dev), (uuid, dev),
-	   device__uuid(uuid, dev))
-DRIVER_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice dev), (bytes, dev),
-	   device__memory(bytes, dev))
-DRIVER_API(cuDeviceGetAttribute, (int *value, CUdevice_attribute which, CUdevice dev),
-	   (value, which, dev), device__attribute(value, which, dev))
-
 DRIVER_API(cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice dev), (context, dev),
 	   primary__retain(context, dev))
 DRIVER_API(cuDevicePrimaryCtxRelease_v2, (CUdevice dev), (dev), primary__release(dev))
@@ -331,8 +250,14 @@ DRIVER_API(cuCtxCreate_v4,
 	   (CUcontext *context, CUctxCreateParams *params, unsigned int flags, CUdevice dev),
 	   (context, params, flags, dev), context__create(context, flags, dev))
 DRIVER_API(cuCtxDestroy_v2, (CUcontext context), (context), context__destroy(context))
+/* Of CUDA 13, with the context to wait for */
+DRIVER_API(cuCtxSynchronize_v2, (CUcontext context), (context),
+	   context__synchronize_that(context))
 DRIVER_API(cuCtxSetCurrent, (CUcontext context), (context), context__set(context))
 DRIVER_API(cuCtxGetCurrent, (CUcontext *context), (context), context__get(context))
 DRIVER_API(cuCtxPushCurrent_v2, (CUcontext context), (context), context__push(context))
 DRIVER_API(cuCtxPopCurrent_v2, (CUcontext *context), (context), context__pop(context))
 DRIVER_API(cuCtxGetDevice, (CUdevice *device), (device), context__device(device))
+DRIVER_API(cuCtxEnablePeerAccess, (CUcontext peer, unsigned int flags), (peer, flags),
+	   peer__enable(peer))
+DRIVER_API(cuCtxDisablePeerAccess, (CUcontext peer), (peer), peer__disable(peer))

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The kernels there are, by name: how long each runs and how often it has, which is
- * the truth that a test compares a recording with.
- */
+/* The kernels there are, by name, and how long each runs. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "driver.h"
 
@@ -89,13 +83,37 @@ static void read_durations(void)
 	fclose(file);
 }
 
+/* The first line that fits; NULL if there is none. Under the mutex. */
+static const struct duration *duration__find(const char *name, bool is_copy)
+{
+	const struct duration *duration;
+
+	read_durations();
+	for (duration = durations; duration; duration = duration->next)
+		if (is_copy ? !strncmp(name, duration->part, strlen(duration->part))
+			    : strstr(name, duration->part) != NULL)
+			break;
+	return duration;
+}
+
 static uint64_t duration_of(const char *name, uint32_t hash)
 {
-	read_durations();
-	for (struct duration *duration = durations; duration; duration = duration->next)
-		if (strstr(name, duration->part))
-			return duration->ns;
-	return MIN_DURATION_NS + hash % (MAX_DURATION_NS - MIN_DURATION_NS);
+	const struct duration *duration = duration__find(name, false);
+
+	return duration ? duration->ns
+			: MIN_DURATION_NS + hash % (MAX_DURATION_NS - MIN_DURATION_NS);
+}
+
+bool script__copy_duration(const char *name, uint64_t *ret_ns)
+{
+	const struct duration *duration;
+
+	pthread_mutex_lock(&mutex);
+	duration = duration__find(name, true);
+	pthread_mutex_unlock(&mutex);
+	if (duration)
+		*ret_ns = duration->ns;
+	return duration;
 }
 
 static struct kernel_type *kernel_type__new(const char *name, uint32_t hash)
@@ -107,6 +125,7 @@ static struct kernel_type *kernel_type__new(const char *name, uint32_t hash)
 	strcpy(type->name, name);
 	type->hash = hash;
 	type->duration_ns = duration_of(name, hash);
+	type->migration = migration__find(name);
 	type->registers = 16 + hash % 8 * 8;
 	return type;
 }
@@ -130,46 +149,11 @@ out:
 	return type;
 }
 
-static void print_type(FILE *out, struct kernel_type *type)
+void kernel_type__for_each(void (*call)(struct kernel_type *type, void *data), void *data)
 {
-	uint64_t nr_runs = atomic_load(&type->nr_runs);
-	uint64_t nr_dropped = atomic_load(&type->nr_dropped);
-	uint64_t nr_unknown = atomic_load(&type->nr_unknown);
-
-	if (nr_runs)
-		fprintf(out,
-			"%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
-			"\t%" PRIu64 "\t%s\n",
-			nr_runs, nr_runs * type->duration_ns, nr_dropped,
-			nr_dropped * type->duration_ns, nr_unknown,
-			nr_unknown * type->duration_ns, type->name);
-}
-
-void truth__write(void)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out;
-	int fd;
-
-	if (!knobs.truth_path)
-		return;
-	out = open_memstream(&text, &size);
-	if (!out)
-		return;
-	fprintf(out, "# pid %d\n", (int)getpid());
 	pthread_mutex_lock(&mutex);
 	for (size_t i = 0; i < NR_BUCKETS; i++)
 		for (struct kernel_type *type = types[i]; type; type = type->next)
-			print_type(out, type);
+			call(type, data);
 	pthread_mutex_unlock(&mutex);
-	fclose(out);
-	/* In one piece, for processes that end at the same time. */
-	fd = open(knobs.truth_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (fd < 0 || write(fd, text, size) != (ssize_t)size)
-		fprintf(stderr, "fake_cuda: FAKE_CUDA_TRUTH=%s: %s\n", knobs.truth_path,
-			strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	free(text);
 }

@@ -172,46 +172,26 @@ static CUresult add_kernel(CUgraphNode *ret, CUgraph graph,
 	return result ? result : graph__add(graph, &node, ret);
 }
 
-/* Rows and planes that lie apart are copied as one run of the first's place. */
 static CUresult add_memcpy(CUgraphNode *ret, CUgraph graph, const CUDA_MEMCPY3D *params)
 {
-	bool is_to_host = params->dstMemoryType == CU_MEMORYTYPE_HOST;
-	bool is_from_host = params->srcMemoryType == CU_MEMORYTYPE_HOST;
-	const struct CUgraphNode_st node = {
-		.type = CU_GRAPH_NODE_TYPE_MEMCPY,
-		.copy =
-			{
-				.to = is_to_host ? params->dstHost
-						 : (void *)(uintptr_t)params->dstDevice,
-				.from = is_from_host
-						? params->srcHost
-						: (void *)(uintptr_t)params->srcDevice,
-				.nr = params->WidthInBytes,
-				.element_bytes = 1,
-			},
-	};
+	struct CUgraphNode_st node = {.type = CU_GRAPH_NODE_TYPE_MEMCPY};
 
-	if (params->Height > 1 || params->Depth > 1)
-		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	copy__from_3d(params, &node.copy);
+	node.copy.is_async = true;
 	return graph__add(graph, &node, ret);
 }
 
 static CUresult add_memset(CUgraphNode *ret, CUgraph graph,
 			   const CUDA_MEMSET_NODE_PARAMS *params)
 {
-	const struct CUgraphNode_st node = {
-		.type = CU_GRAPH_NODE_TYPE_MEMSET,
-		.copy =
-			{
-				.to = (void *)(uintptr_t)params->dst,
-				.nr = params->width,
-				.value = params->value,
-				.element_bytes = params->elementSize,
-			},
-	};
+	struct CUgraphNode_st node = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
 
-	if (params->height > 1)
-		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	copy__from_memset(params, &node.copy);
+	node.copy.is_async = true;
 	return graph__add(graph, &node, ret);
 }
 

@@ -148,6 +148,38 @@ static CUresult exec__set_kernel(CUgraphExec exec, CUgraphNode original,
 	return result;
 }
 
+static CUresult exec__set_copy(CUgraphExec exec, CUgraphNode original,
+			       const struct copy *copy, CUgraphNodeType type)
+{
+	struct CUgraphNode_st *node =
+		exec ? graph__find_clone(exec->graph, original) : NULL;
+
+	if (!node || node->type != type)
+		return CUDA_ERROR_INVALID_VALUE;
+	node->copy = *copy;
+	node->copy.is_async = true;
+	/* Older ones than 13.2 don't tell of it. */
+	return CUDA_SUCCESS;
+}
+
+static CUresult exec__set_memcpy(CUgraphExec exec, CUgraphNode original,
+				 const CUDA_MEMCPY3D *params)
+{
+	struct copy copy;
+
+	copy__from_3d(params, &copy);
+	return exec__set_copy(exec, original, &copy, CU_GRAPH_NODE_TYPE_MEMCPY);
+}
+
+static CUresult exec__set_memset(CUgraphExec exec, CUgraphNode original,
+				 const CUDA_MEMSET_NODE_PARAMS *params)
+{
+	struct copy copy;
+
+	copy__from_memset(params, &copy);
+	return exec__set_copy(exec, original, &copy, CU_GRAPH_NODE_TYPE_MEMSET);
+}
+
 static void graph__run(struct CUgraph_st *graph, struct CUstream_st *stream);
 
 static void node__run(struct CUgraphNode_st *node, struct CUstream_st *stream)
@@ -159,7 +191,7 @@ static void node__run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 		break;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		copy__run(&node->copy, stream);
+		copy__run(&node->copy, stream, node->recorded_id);
 		break;
 	case CU_GRAPH_NODE_TYPE_HOST:
 		node->host.fn(node->host.userData);
@@ -212,9 +244,22 @@ DRIVER_API(cuGraphLaunch_ptsz, (CUgraphExec exec, CUstream stream), (exec, strea
 	   exec__launch(exec, stream, true))
 DRIVER_API(cuGraphUpload, (CUgraphExec exec, CUstream stream), (exec, stream),
 	   accept(exec))
+DRIVER_API(cuGraphUpload_ptsz, (CUgraphExec exec, CUstream stream), (exec, stream),
+	   accept(exec))
+DRIVER_API(cuGraphInstantiateWithParams_ptsz,
+	   (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+	   (exec, graph, params), graph__instantiate(exec, graph))
 DRIVER_API(cuGraphExecUpdate_v2,
 	   (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
 	   (exec, graph, info), exec__update(exec, graph, info))
 DRIVER_API(cuGraphExecKernelNodeSetParams_v2,
 	   (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params),
 	   (exec, node, params), exec__set_kernel(exec, node, params))
+DRIVER_API(cuGraphExecMemcpyNodeSetParams,
+	   (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params,
+	    CUcontext context),
+	   (exec, node, params, context), exec__set_memcpy(exec, node, params))
+DRIVER_API(cuGraphExecMemsetNodeSetParams,
+	   (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
+	    CUcontext context),
+	   (exec, node, params, context), exec__set_memset(exec, node, params))

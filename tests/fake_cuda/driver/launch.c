@@ -62,11 +62,16 @@ CUresult launch__run(const struct launch *launch, struct CUstream_st *stream,
 	/* There is no GPU behind a forked child; see FAKE_CUDA_ALLOW_FORK. */
 	if (fork_page__is_forked())
 		return CUDA_SUCCESS;
+	if (knobs.trap && strstr(type->name, knobs.trap)) {
+		driver__break();
+		return CUDA_SUCCESS;
+	}
 	start = stream__run(stream, type->duration_ns);
-	if (knobs.truth_path)
-		atomic_fetch_add_explicit(&type->nr_runs, 1, memory_order_relaxed);
-	if (atomic_load_explicit(&tools.wants_kernels, memory_order_acquire))
+	truth__add_kernel(type, stream->context->device);
+	if (fake_tools__wants(&tools, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
 		record(launch, stream, start, graph, graph_node);
+	if (type->migration)
+		migration__play(type->migration, stream, start, type->duration_ns);
 	return CUDA_SUCCESS;
 }
 
@@ -156,7 +161,7 @@ static CUresult launch_host(CUstream handle, bool is_per_thread, CUhostFn functi
 		return graph__add(stream->capture, &node, NULL);
 	}
 	/* When all before it is done; the real one does so on a thread of its own. */
-	stream__synchronize(handle, is_per_thread);
+	wait_until(stream__tail(stream));
 	function(data);
 	return CUDA_SUCCESS;
 }

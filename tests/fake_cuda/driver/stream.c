@@ -11,7 +11,8 @@
 
 #include "driver.h"
 
-static atomic_uint newest_stream_id;
+static atomic_uint newest_stream_id, newest_event_id;
+static atomic_uint_fast64_t newest_event_sync_id;
 
 uint64_t clock_ns(void)
 {
@@ -113,7 +114,7 @@ static CUresult stream__destroy(CUstream stream)
 	return CUDA_SUCCESS;
 }
 
-static uint64_t stream__tail(struct CUstream_st *stream)
+uint64_t stream__tail(struct CUstream_st *stream)
 {
 	uint64_t tail;
 
@@ -125,6 +126,15 @@ static uint64_t stream__tail(struct CUstream_st *stream)
 	return tail;
 }
 
+#define NONE CUPTI_SYNCHRONIZATION_INVALID_VALUE
+#define ABOUT_STREAM(stream_)                      \
+	((struct wait_about){                      \
+		.context = (stream_)->context->id, \
+		.stream = (stream_)->id,           \
+		.event = NONE,                     \
+		.event_sync = NONE,                \
+	})
+
 CUresult stream__synchronize(CUstream handle, bool is_per_thread)
 {
 	struct CUstream_st *stream;
@@ -134,8 +144,7 @@ CUresult stream__synchronize(CUstream handle, bool is_per_thread)
 		return result;
 	if (stream->capture)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-	if (!fork_page__is_forked())
-		wait_until(stream__tail(stream));
+	wait__for(WAIT_STREAM, &ABOUT_STREAM(stream), stream__tail(stream));
 	return CUDA_SUCCESS;
 }
 
@@ -144,46 +153,70 @@ static CUresult stream__query(CUstream handle, bool is_per_thread)
 	struct CUstream_st *stream;
 	CUresult result = stream__get(handle, is_per_thread, &stream);
 
+	uint64_t start_ns = clock_ns();
+
 	if (result)
 		return result;
-	return is_over(stream__tail(stream)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	if (stream->capture)
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	result = is_over(stream__tail(stream)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	wait__tell(WAIT_STREAM_QUERY, &ABOUT_STREAM(stream), start_ns, result);
+	return result;
+}
+
+/* Also its time, and the graph it was recorded into */
+static struct wait_about event__about(struct CUevent_st *event, uint64_t *ret_time_ns,
+				      uint32_t *ret_capture_id)
+{
+	struct wait_about about = {
+		.context = event->context_id,
+		.stream = NONE,
+		.event = event->id,
+	};
+
+	pthread_mutex_lock(&event->mutex);
+	*ret_time_ns = event->time_ns;
+	*ret_capture_id = event->capture_id;
+	about.event_sync = event->sync_id;
+	pthread_mutex_unlock(&event->mutex);
+	return about;
 }
 
 static CUresult stream__wait_event(CUstream handle, bool is_per_thread, CUevent event)
 {
 	struct CUstream_st *stream;
 	CUresult result = stream__get(handle, is_per_thread, &stream);
+	uint64_t start_ns = clock_ns(), time;
+	struct wait_about about;
 	uint32_t capture_id;
-	uint64_t time;
 
 	if (result)
 		return result;
-	pthread_mutex_lock(&event->mutex);
-	time = event->time_ns;
-	capture_id = event->capture_id;
-	pthread_mutex_unlock(&event->mutex);
+	about = event__about(event, &time, &capture_id);
 	if (capture_id)
 		return capture__join(stream, capture_id);
 	pthread_mutex_lock(&stream->mutex);
 	stream->tail_ns = at_least(stream->tail_ns, time);
 	pthread_mutex_unlock(&stream->mutex);
+	about.stream = stream->id;
+	wait__tell(WAIT_STREAM_WAIT_EVENT, &about, start_ns, CUDA_SUCCESS);
 	return CUDA_SUCCESS;
 }
 
-static CUresult stream__id(CUstream handle, unsigned long long *ret)
+static CUresult stream__id(CUstream handle, bool is_per_thread, unsigned long long *ret)
 {
 	struct CUstream_st *stream;
-	CUresult result = stream__get(handle, false, &stream);
+	CUresult result = stream__get(handle, is_per_thread, &stream);
 
 	if (!result)
 		*ret = stream->id;
 	return result;
 }
 
-static CUresult stream__flags(CUstream handle, unsigned int *ret)
+static CUresult stream__flags(CUstream handle, bool is_per_thread, unsigned int *ret)
 {
 	struct CUstream_st *stream;
-	CUresult result = stream__get(handle, false, &stream);
+	CUresult result = stream__get(handle, is_per_thread, &stream);
 
 	if (!result)
 		*ret = stream->is_blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
@@ -204,6 +237,9 @@ static CUresult event__create(CUevent *ret)
 	if (!event)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	pthread_mutex_init(&event->mutex, NULL);
+	event->id = atomic_fetch_add(&newest_event_id, 1) + 1;
+	if (driver_thread()->context)
+		event->context_id = driver_thread()->context->id;
 	*ret = event;
 	return CUDA_SUCCESS;
 }
@@ -227,6 +263,7 @@ static CUresult event__record(CUevent event, CUstream handle, bool is_per_thread
 	pthread_mutex_lock(&event->mutex);
 	event->capture_id = stream->capture ? stream->capture->id : 0;
 	event->time_ns = time;
+	event->sync_id = atomic_fetch_add(&newest_event_sync_id, 1) + 1;
 	pthread_mutex_unlock(&event->mutex);
 	return CUDA_SUCCESS;
 }
@@ -243,12 +280,28 @@ static uint64_t event__time(struct CUevent_st *event)
 
 static CUresult event__query(CUevent event)
 {
-	return is_over(event__time(event)) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	uint64_t start_ns = clock_ns(), time;
+	struct wait_about about;
+	uint32_t capture_id;
+	CUresult result;
+
+	about = event__about(event, &time, &capture_id);
+	if (capture_id)
+		return CUDA_ERROR_CAPTURED_EVENT;
+	result = is_over(time) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+	wait__tell(WAIT_EVENT_QUERY, &about, start_ns, result);
+	return result;
 }
 
 static CUresult event__synchronize(CUevent event)
 {
-	wait_until(event__time(event));
+	uint32_t capture_id;
+	uint64_t time;
+	struct wait_about about = event__about(event, &time, &capture_id);
+
+	if (capture_id)
+		return CUDA_ERROR_CAPTURED_EVENT;
+	wait__for(WAIT_EVENT, &about, time);
 	return CUDA_SUCCESS;
 }
 
@@ -282,9 +335,15 @@ DRIVER_API(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flag
 DRIVER_API(cuStreamWaitEvent_ptsz, (CUstream stream, CUevent event, unsigned int flags),
 	   (stream, event, flags), stream__wait_event(stream, true, event))
 DRIVER_API(cuStreamGetId, (CUstream stream, unsigned long long *id), (stream, id),
-	   stream__id(stream, id))
+	   stream__id(stream, false, id))
 DRIVER_API(cuStreamGetFlags, (CUstream stream, unsigned int *flags), (stream, flags),
-	   stream__flags(stream, flags))
+	   stream__flags(stream, false, flags))
+DRIVER_API(cuStreamGetId_ptsz, (CUstream stream, unsigned long long *id), (stream, id),
+	   stream__id(stream, true, id))
+DRIVER_API(cuStreamGetFlags_ptsz, (CUstream stream, unsigned int *flags), (stream, flags),
+	   stream__flags(stream, true, flags))
+DRIVER_API(cuStreamGetPriority_ptsz, (CUstream stream, int *priority), (stream, priority),
+	   no_priority(priority))
 DRIVER_API(cuStreamGetPriority, (CUstream stream, int *priority), (stream, priority),
 	   no_priority(priority))
 
@@ -294,6 +353,11 @@ DRIVER_API(cuEventDestroy_v2, (CUevent event), (event), event__destroy(event))
 DRIVER_API(cuEventRecord, (CUevent event, CUstream stream), (event, stream),
 	   event__record(event, stream, false))
 DRIVER_API(cuEventRecord_ptsz, (CUevent event, CUstream stream), (event, stream),
+	   event__record(event, stream, true))
+DRIVER_API(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned int flags),
+	   (event, stream, flags), event__record(event, stream, false))
+DRIVER_API(cuEventRecordWithFlags_ptsz,
+	   (CUevent event, CUstream stream, unsigned int flags), (event, stream, flags),
 	   event__record(event, stream, true))
 DRIVER_API(cuEventQuery, (CUevent event), (event), event__query(event))
 DRIVER_API(cuEventSynchronize, (CUevent event), (event), event__synchronize(event))

@@ -130,6 +130,8 @@ struct fake_tools tools = {
 	.graph_id = graph_id,
 	.graph_exec_id = graph_exec_id,
 	.graph_node_id = graph_node_id,
+	.allocate_variable = memory__allocate_variable,
+	.is_initialized = driver__is_initialized,
 	.tell_contexts = context__tell_all,
 	.device_info = device__info,
 };

@@ -54,6 +54,16 @@ static cudaError_t add_memcpy(cudaGraphNode_t *ret, cudaGraph_t graph,
 		    runtime_tools->current_context());
 }
 
+static cudaError_t add_memcpy_3d(cudaGraphNode_t *ret, cudaGraph_t graph,
+				 const cudaGraphNode_t *after, size_t nr_after,
+				 const struct cudaMemcpy3DParms *params)
+{
+	const CUDA_MEMCPY3D to = copy__to_3d(params);
+
+	return CALL(cuGraphAddMemcpyNode, ret, graph, after, nr_after, &to,
+		    runtime_tools->current_context());
+}
+
 static cudaError_t add_memset(cudaGraphNode_t *ret, cudaGraph_t graph,
 			      const cudaGraphNode_t *after, size_t nr_after,
 			      const struct cudaMemsetParams *params)
@@ -119,6 +129,10 @@ RUNTIME_API(cudaGraphAddMemcpyNode1D, v11010,
 	    (NODE_ARGS, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
 	    (node, graph, after, nr_after, to, from, bytes, kind),
 	    add_memcpy(node, graph, after, nr_after, to, from, bytes))
+RUNTIME_API(cudaGraphAddMemcpyNode, v10000,
+	    (NODE_ARGS, const struct cudaMemcpy3DParms *params),
+	    (node, graph, after, nr_after, params),
+	    add_memcpy_3d(node, graph, after, nr_after, params))
 RUNTIME_API(cudaGraphAddMemsetNode, v10000,
 	    (NODE_ARGS, const struct cudaMemsetParams *params),
 	    (node, graph, after, nr_after, params),
@@ -161,6 +175,8 @@ RUNTIME_API(cudaGraphLaunch_ptsz, v10000, (cudaGraphExec_t exec, cudaStream_t st
 	    (exec, stream), CALL(cuGraphLaunch, exec, stream_or_own(stream, true)))
 RUNTIME_API(cudaGraphUpload, v10000, (cudaGraphExec_t exec, cudaStream_t stream),
 	    (exec, stream), CALL(cuGraphUpload, exec, stream))
+RUNTIME_API(cudaGraphUpload_ptsz, v10000, (cudaGraphExec_t exec, cudaStream_t stream),
+	    (exec, stream), CALL(cuGraphUpload, exec, stream_or_own(stream, true)))
 RUNTIME_API(cudaGraphExecUpdate, v10020,
 	    (cudaGraphExec_t exec, cudaGraph_t graph,
 	     cudaGraphExecUpdateResultInfo *info),

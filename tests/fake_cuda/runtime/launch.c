@@ -243,6 +243,10 @@ RUNTIME_LAUNCH_API(cudaLaunchKernelExC_ptsz, v11060,
 RUNTIME_API(cudaLaunchHostFunc, v10000, (cudaStream_t stream, cudaHostFn_t f, void *data),
 	    (stream, f, data), CALL(cuLaunchHostFunc, stream, f, data))
 
+RUNTIME_API(cudaLaunchHostFunc_ptsz, v10000,
+	    (cudaStream_t stream, cudaHostFn_t f, void *data), (stream, f, data),
+	    CALL(cuLaunchHostFunc, stream_or_own(stream, true), f, data))
+
 RUNTIME_API(cudaGetFuncBySymbol, v11000, (cudaFunction_t *function, const void *symbol),
 	    (function, symbol), get_function(function, symbol))
 RUNTIME_API(cudaGetKernel, v12000, (cudaKernel_t *kernel, const void *symbol),

@@ -30,6 +30,9 @@ static bool find_functions(void *handle)
 	found = found && driver.name_;
 	DRIVER_FUNCTIONS(FIND)
 	FIND(cuStreamGetCaptureInfo_v2)
+#define FIND_OWN(name_) FIND(name_##_ptds)
+	DRIVER_OWN_FUNCTIONS(FIND_OWN)
+#undef FIND_OWN
 #undef FIND
 	get_table = (__typeof__(get_table))(uintptr_t)dlsym(handle, "cuGetExportTable");
 	memcpy(&id, FAKE_TOOLS_ID, sizeof(id));
@@ -161,6 +164,18 @@ static cudaError_t device__properties(struct cudaDeviceProp *ret, int device)
 	return cudaSuccess;
 }
 
+/* The peer's primary context stands for it. */
+static cudaError_t set_peer_access(int peer, bool enable)
+{
+	CUcontext context;
+	cudaError_t error = CALL(cuDevicePrimaryCtxRetain, &context, peer);
+
+	if (error)
+		return error;
+	return enable ? CALL(cuCtxEnablePeerAccess, context, 0)
+		      : CALL(cuCtxDisablePeerAccess, context);
+}
+
 /* All streams have one priority. */
 static cudaError_t priority_range(int *least, int *greatest)
 {
@@ -268,6 +283,16 @@ RUNTIME_API(cudaGetDeviceProperties, v12000, (struct cudaDeviceProp *prop, int d
 RUNTIME_API(cudaDeviceGetAttribute, v5000,
 	    (int *value, enum cudaDeviceAttr which, int device), (value, which, device),
 	    CALL(cuDeviceGetAttribute, value, (CUdevice_attribute)which, device))
+RUNTIME_API(cudaDeviceGetPCIBusId, v4010, (char *bus_id, int len, int device),
+	    (bus_id, len, device), CALL(cuDeviceGetPCIBusId, bus_id, len, device))
+RUNTIME_API(cudaDeviceGetByPCIBusId, v4010, (int *device, const char *bus_id),
+	    (device, bus_id), CALL(cuDeviceGetByPCIBusId, device, bus_id))
+RUNTIME_API(cudaDeviceCanAccessPeer, v4000, (int *can, int device, int peer),
+	    (can, device, peer), CALL(cuDeviceCanAccessPeer, can, device, peer))
+RUNTIME_API(cudaDeviceEnablePeerAccess, v4000, (int peer, unsigned int flags),
+	    (peer, flags), set_peer_access(peer, true))
+RUNTIME_API(cudaDeviceDisablePeerAccess, v4000, (int peer), (peer),
+	    set_peer_access(peer, false))
 RUNTIME_API(cudaDeviceGetStreamPriorityRange, v5050, (int *least, int *greatest),
 	    (least, greatest), priority_range(least, greatest))
 RUNTIME_API0(cudaDeviceSynchronize, v3020, CALL(cuCtxSynchronize))

@@ -237,16 +237,17 @@ const char *function__name(const void *host)
 cudaError_t variable__find(const void *host, void **ret_address, size_t *ret_bytes)
 {
 	struct symbol *symbol = symbol__find(host);
-	CUdeviceptr memory;
 	CUresult result = CUDA_SUCCESS;
+	void *memory;
 
 	if (!symbol || !symbol->bytes)
 		return cudaErrorInvalidSymbol;
 	pthread_mutex_lock(&mutex);
 	if (!symbol->memory) {
-		result = driver.cuMemAlloc_v2(&memory, symbol->bytes);
+		result = runtime_tools->allocate_variable(symbol->bytes, symbol->name,
+							  &memory);
 		if (!result)
-			symbol->memory = (void *)(uintptr_t)memory;
+			symbol->memory = memory;
 	}
 	pthread_mutex_unlock(&mutex);
 	if (result)

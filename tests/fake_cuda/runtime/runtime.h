@@ -20,6 +20,11 @@
 	one(cuDeviceGetUuid_v2)		\
 	one(cuDeviceTotalMem_v2)	\
 	one(cuDeviceGetAttribute)	\
+	one(cuDeviceGetPCIBusId)	\
+	one(cuDeviceGetByPCIBusId)	\
+	one(cuDeviceCanAccessPeer)	\
+	one(cuCtxEnablePeerAccess)	\
+	one(cuCtxDisablePeerAccess)	\
 	one(cuDevicePrimaryCtxRetain)	\
 	one(cuCtxSetCurrent)		\
 	one(cuCtxSynchronize)		\
@@ -33,17 +38,52 @@
 	one(cuLaunchCooperativeKernel)	\
 	one(cuLaunchHostFunc)		\
 	one(cuMemAlloc_v2)		\
+	one(cuMemAllocPitch_v2)		\
 	one(cuMemAllocManaged)		\
 	one(cuMemAllocHost_v2)		\
+	one(cuMemHostAlloc)		\
+	one(cuMemHostRegister_v2)	\
+	one(cuMemHostUnregister)	\
+	one(cuMemHostGetDevicePointer_v2) \
 	one(cuMemAllocAsync)		\
+	one(cuMemAllocFromPoolAsync)	\
 	one(cuMemFree_v2)		\
 	one(cuMemFreeHost)		\
 	one(cuMemFreeAsync)		\
+	one(cuMemPoolCreate)		\
+	one(cuMemPoolDestroy)		\
+	one(cuMemPoolTrimTo)		\
+	one(cuMemPoolGetAttribute)	\
+	one(cuMemPoolSetAttribute)	\
+	one(cuDeviceGetDefaultMemPool)	\
+	one(cuDeviceGetMemPool)		\
+	one(cuDeviceSetMemPool)		\
+	one(cuMemPrefetchAsync_v2)	\
+	one(cuMemAdvise_v2)		\
+	one(cuArray3DCreate_v2)		\
+	one(cuArrayDestroy)		\
 	one(cuMemGetInfo_v2)		\
 	one(cuMemcpy)			\
 	one(cuMemcpyAsync)		\
+	one(cuMemcpyHtoD_v2)		\
+	one(cuMemcpyDtoH_v2)		\
+	one(cuMemcpyDtoD_v2)		\
+	one(cuMemcpyHtoDAsync_v2)	\
+	one(cuMemcpyDtoHAsync_v2)	\
+	one(cuMemcpyDtoDAsync_v2)	\
+	one(cuMemcpyPeer)		\
+	one(cuMemcpyPeerAsync)		\
+	one(cuMemcpyBatchAsync_v2)	\
+	one(cuMemcpy2DUnaligned_v2)	\
+	one(cuMemcpy2DAsync_v2)		\
+	one(cuMemcpy3D_v2)		\
+	one(cuMemcpy3DAsync_v2)		\
+	one(cuMemcpy3DPeer)		\
+	one(cuMemcpy3DPeerAsync)	\
 	one(cuMemsetD8_v2)		\
 	one(cuMemsetD8Async)		\
+	one(cuMemsetD2D8_v2)		\
+	one(cuMemsetD2D8Async)		\
 	one(cuPointerGetAttribute)	\
 	one(cuStreamCreate)		\
 	one(cuStreamDestroy_v2)		\
@@ -59,6 +99,7 @@
 	one(cuEventCreate)		\
 	one(cuEventDestroy_v2)		\
 	one(cuEventRecord)		\
+	one(cuEventRecordWithFlags)	\
 	one(cuEventQuery)		\
 	one(cuEventSynchronize)		\
 	one(cuEventElapsedTime_v2)	\
@@ -83,14 +124,28 @@
 	one(cuGraphUpload)
 /* clang-format on */
 
-/*
- * The two for which headers have no name: cuStreamGetCaptureInfo() in its old version
- * and the launch into the thread's own stream.
- */
+/* Those that wait, which there are for the thread's own stream, too (_ptds) */
+/* clang-format off */
+#define DRIVER_OWN_FUNCTIONS(one)	\
+	one(cuMemcpy)			\
+	one(cuMemcpyHtoD_v2)		\
+	one(cuMemcpyDtoH_v2)		\
+	one(cuMemcpyDtoD_v2)		\
+	one(cuMemcpy2DUnaligned_v2)	\
+	one(cuMemcpy3D_v2)		\
+	one(cuMemcpy3DPeer)		\
+	one(cuMemsetD8_v2)		\
+	one(cuMemsetD2D8_v2)
+/* clang-format on */
+
+/* Last, the old version of cuStreamGetCaptureInfo(), for which headers have no name. */
 struct runtime_driver {
-#define MEMBER(name_) __typeof__(&name_) name_;
+#define MEMBER(name_)	  __typeof__(&name_) name_;
+#define OWN_MEMBER(name_) __typeof__(&name_) name_##_ptds;
 	DRIVER_FUNCTIONS(MEMBER)
+	DRIVER_OWN_FUNCTIONS(OWN_MEMBER)
 #undef MEMBER
+#undef OWN_MEMBER
 	CUresult (*cuStreamGetCaptureInfo_v2)(CUstream, CUstreamCaptureStatus *,
 					      cuuint64_t *, CUgraph *,
 					      const CUgraphNode **, size_t *);
@@ -112,6 +167,9 @@ cudaError_t function__find(const void *symbol, CUfunction *ret);
 /* Its name, without loading it; NULL if there is none. */
 const char *function__name(const void *symbol);
 cudaError_t variable__find(const void *symbol, void **ret_address, size_t *ret_bytes);
+
+/* copy.c */
+CUDA_MEMCPY3D copy__to_3d(const struct cudaMemcpy3DParms *p);
 
 /* launch.c: with the null stream of an API function as what it means there */
 static inline CUstream stream_or_own(cudaStream_t stream, bool is_per_thread)
@@ -161,6 +219,9 @@ static inline CUstream stream_or_own(cudaStream_t stream, bool is_per_thread)
 
 /* Work that is a call of the driver's */
 #define CALL(name_, ...) runtime__error(driver.name_(__VA_ARGS__))
+/* In the thread's own stream, or the default one */
+#define CALL_OWN(is_own_, name_, ...)						\
+	((is_own_) ? CALL(name_##_ptds, __VA_ARGS__) : CALL(name_, __VA_ARGS__))
 /* clang-format on */
 
 #endif

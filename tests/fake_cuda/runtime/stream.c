@@ -44,6 +44,8 @@ RUNTIME_API(cudaStreamSynchronize_ptsz, v7000, (cudaStream_t stream), (stream),
 	    CALL(cuStreamSynchronize, OWN))
 RUNTIME_API(cudaStreamQuery, v3020, (cudaStream_t stream), (stream),
 	    CALL(cuStreamQuery, stream))
+RUNTIME_API(cudaStreamQuery_ptsz, v7000, (cudaStream_t stream), (stream),
+	    CALL(cuStreamQuery, OWN))
 RUNTIME_API(cudaStreamWaitEvent, v3020,
 	    (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
 	    (stream, event, flags), CALL(cuStreamWaitEvent, stream, event, flags))
@@ -56,6 +58,16 @@ RUNTIME_API(cudaStreamGetFlags, v5050, (cudaStream_t stream, unsigned int *flags
 	    (stream, flags), CALL(cuStreamGetFlags, stream, flags))
 RUNTIME_API(cudaStreamGetPriority, v5050, (cudaStream_t stream, int *priority),
 	    (stream, priority), no_priority(priority))
+
+RUNTIME_API(cudaStreamGetId_ptsz, v12000, (cudaStream_t stream, unsigned long long *id),
+	    (stream, id), CALL(cuStreamGetId, OWN, id))
+RUNTIME_API(cudaStreamGetFlags_ptsz, v7000, (cudaStream_t stream, unsigned int *flags),
+	    (stream, flags), CALL(cuStreamGetFlags, OWN, flags))
+RUNTIME_API(cudaStreamGetPriority_ptsz, v7000, (cudaStream_t stream, int *priority),
+	    (stream, priority), no_priority(priority))
+RUNTIME_API(cudaStreamIsCapturing_ptsz, v10000,
+	    (cudaStream_t stream, enum cudaStreamCaptureStatus *status), (stream, status),
+	    CALL(cuStreamIsCapturing, OWN, STATUS))
 
 RUNTIME_API(cudaStreamBeginCapture, v10000,
 	    (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode),
@@ -90,6 +102,12 @@ RUNTIME_API(cudaEventRecord, v3020, (cudaEvent_t event, cudaStream_t stream),
 	    (event, stream), CALL(cuEventRecord, event, stream))
 RUNTIME_API(cudaEventRecord_ptsz, v7000, (cudaEvent_t event, cudaStream_t stream),
 	    (event, stream), CALL(cuEventRecord, event, OWN))
+RUNTIME_API(cudaEventRecordWithFlags, v11010,
+	    (cudaEvent_t event, cudaStream_t stream, unsigned int flags),
+	    (event, stream, flags), CALL(cuEventRecordWithFlags, event, stream, flags))
+RUNTIME_API(cudaEventRecordWithFlags_ptsz, v11010,
+	    (cudaEvent_t event, cudaStream_t stream, unsigned int flags),
+	    (event, stream, flags), CALL(cuEventRecordWithFlags, event, OWN, flags))
 RUNTIME_API(cudaEventQuery, v3020, (cudaEvent_t event), (event), CALL(cuEventQuery, event))
 RUNTIME_API(cudaEventSynchronize, v3020, (cudaEvent_t event), (event),
 	    CALL(cuEventSynchronize, event))

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who records this process. Any thread, one at a time. */
+#ifndef PERF_GPU_INJECT_RECORDER_H
+#define PERF_GPU_INJECT_RECORDER_H
+
+#include <stdbool.h>
+
+/*
+ * Is the recorder of a spool dead, as far as can be seen? It has a file locked there as long
+ * as it lives (GPU_LOG_JOURNAL). A process that does not get to the file, as in another root
+ * folder, can't see it.
+ */
+bool recorder__is_dead(const char *spool);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One transaction without a journal: the file is nobody's until it is whole, and then it is
+ * renamed.
+ */
+#include "sink/nsys_database.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/log.h"
+#include "util/temporary.h"
+
+/* A prepared INSERT; its parameters keep the values that they were given last. */
+struct insert {
+	sqlite3_stmt *statement;
+	struct nsys_value *row; /* the last one; at first all is NULL, as in SQLite */
+};
+
+struct nsys_database {
+	char *path, *temp_path;
+	bool has_temp;
+	sqlite3 *file;
+	struct insert inserts[NR_NSYS_TABLES];
+};
+
+static int fail(struct nsys_database *database)
+{
+	int status = sqlite3_errcode(database->file);
+	int system_error = sqlite3_system_errno(database->file);
+
+	if (system_error && status != SQLITE_NOMEM)
+		pr_err("cannot write %s: %s (%s)", database->path,
+		       sqlite3_errmsg(database->file), strerror(system_error));
+	else
+		pr_err("cannot write %s: %s", database->path,
+		       sqlite3_errmsg(database->file));
+	return status == SQLITE_NOMEM ? -ENOMEM : status == SQLITE_FULL ? -ENOSPC : -EIO;
+}
+
+static int run(struct nsys_database *database, const char *statement)
+{
+	if (sqlite3_exec(database->file, statement, NULL, NULL, NULL) != SQLITE_OK)
+		return fail(database);
+	return 0;
+}
+
+static int make_row(struct nsys_database *database, enum nsys_table table)
+{
+	unsigned int nr = nsys_tables[table].nr_columns;
+	struct nsys_value *row = calloc(nr, sizeof(*row));
+
+	if (!row) {
+		pr_err("no memory to write %s", database->path);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		row[i] = NSYS_NOTHING;
+	database->inserts[table].row = row;
+	return 0;
+}
+
+static int prepare(struct nsys_database *database, enum nsys_table table)
+{
+	const struct nsys_table_format *format = &nsys_tables[table];
+	char statement[1024];
+	size_t nr;
+	int err;
+
+	snprintf(statement, sizeof(statement), "CREATE TABLE %s (%s)", format->name,
+		 format->columns);
+	err = run(database, statement);
+	if (err)
+		return err;
+	nr = (size_t)snprintf(statement, sizeof(statement), "INSERT INTO %s VALUES (?",
+			      format->name);
+	for (unsigned int i = 1; i < format->nr_columns; i++)
+		nr += (size_t)snprintf(statement + nr, sizeof(statement) - nr, ",?");
+	for (unsigned int i = 0; i < format->nr_unknown; i++)
+		nr += (size_t)snprintf(statement + nr, sizeof(statement) - nr, ",NULL");
+	snprintf(statement + nr, sizeof(statement) - nr, ")");
+	if (sqlite3_prepare_v3(database->file, statement, -1, SQLITE_PREPARE_PERSISTENT,
+			       &database->inserts[table].statement, NULL) != SQLITE_OK)
+		return fail(database);
+	return make_row(database, table);
+}
+
+static int make_tables(struct nsys_database *database)
+{
+	int err = run(database, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+				"BEGIN");
+
+	for (enum nsys_table table = 0; table < NR_NSYS_TABLES && !err; table++)
+		err = prepare(database, table);
+	for (unsigned int i = 0; i < nsys_nr_enums && !err; i++) {
+		const struct nsys_value row[] = {
+			NSYS_NUMBER(nsys_enums[i].id),
+			NSYS_TEXT(nsys_enums[i].name),
+			NSYS_TEXT(nsys_enums[i].label),
+		};
+
+		err = nsys_database__add(database, nsys_enums[i].table, row);
+	}
+	return err;
+}
+
+/* A rename onto /dev/null would replace it. */
+static int check_target(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-")) {
+		pr_err("a database can't be written to a pipe: name a file with -o");
+		return -EINVAL;
+	}
+	if (stat(path, &st) || S_ISREG(st.st_mode))
+		return 0;
+	pr_err("cannot write %s: it is not a regular file, name another with -o", path);
+	return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+}
+
+/* An empty file is an empty database. */
+static int make_temporary(struct nsys_database *database)
+{
+	mode_t mask = umask(0);
+	int fd, err = 0;
+
+	umask(mask);
+	fd = temporary__make(database->temp_path);
+	if (fd < 0 || fchmod(fd, 0666 & ~mask)) {
+		err = fd < 0 ? fd : -errno;
+		pr_err("cannot make %s: %s, choose another place with -o", database->path,
+		       strerror(-err));
+	}
+	database->has_temp = fd >= 0;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* One thread has the connection: it needs no lock, which each call would take. */
+static int open_file(struct nsys_database *database)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
+	if (sqlite3_open_v2(database->temp_path, &database->file, flags, NULL) !=
+	    SQLITE_OK)
+		return fail(database);
+	return 0;
+}
+
+int nsys_database__open(const char *path, struct nsys_database **ret)
+{
+	struct nsys_database *database;
+	int err = check_target(path);
+
+	if (err)
+		return err;
+	database = calloc(1, sizeof(*database));
+	if (!database)
+		goto no_memory;
+	database->path = strdup(path);
+	if (asprintf(&database->temp_path, "%s.XXXXXX", path) < 0)
+		database->temp_path = NULL;
+	if (!database->path || !database->temp_path)
+		goto no_memory;
+	err = make_temporary(database);
+	if (!err)
+		err = open_file(database);
+	if (!err)
+		err = make_tables(database);
+	if (err) {
+		nsys_database__close(database);
+		return err;
+	}
+	*ret = database;
+	return 0;
+no_memory:
+	pr_err("no memory to write %s", path);
+	nsys_database__close(database);
+	return -ENOMEM;
+}
+
+static void close_file(struct nsys_database *database)
+{
+	for (enum nsys_table table = 0; table < NR_NSYS_TABLES; table++) {
+		sqlite3_finalize(database->inserts[table].statement);
+		free(database->inserts[table].row);
+		database->inserts[table] = (struct insert){.statement = NULL};
+	}
+	sqlite3_close(database->file);
+	database->file = NULL;
+}
+
+void nsys_database__close(struct nsys_database *database)
+{
+	if (!database)
+		return;
+	close_file(database);
+	if (database->has_temp)
+		temporary__remove(database->temp_path);
+	free(database->temp_path);
+	free(database->path);
+	free(database);
+}
+
+/* A text's bytes may be others by now, so it is never taken for the same. */
+static bool is_same(const struct nsys_value *a, const struct nsys_value *b)
+{
+	return !a->text && !b->text && a->number == b->number;
+}
+
+static int bind(sqlite3_stmt *statement, int at, const struct nsys_value *value)
+{
+	if (value->text)
+		return sqlite3_bind_text(statement, at, value->text, -1, SQLITE_STATIC);
+	if (value->number == NSYS_NULL)
+		return sqlite3_bind_null(statement, at);
+	return sqlite3_bind_int64(statement, at, value->number);
+}
+
+int nsys_database__add(struct nsys_database *database, enum nsys_table table,
+		       const struct nsys_value *row)
+{
+	struct insert *insert = &database->inserts[table];
+	int status = SQLITE_OK;
+
+	for (unsigned int i = 0; i < nsys_tables[table].nr_columns; i++) {
+		if (is_same(&insert->row[i], &row[i]))
+			continue;
+		status |= bind(insert->statement, (int)i + 1, &row[i]);
+		insert->row[i] = row[i];
+	}
+	if (status != SQLITE_OK || sqlite3_step(insert->statement) != SQLITE_DONE)
+		return fail(database);
+	sqlite3_reset(insert->statement);
+	return 0;
+}
+
+int nsys_database__finish(struct nsys_database *database)
+{
+	int err = run(database, "COMMIT");
+
+	if (err)
+		return err;
+	close_file(database);
+	err = temporary__rename(database->temp_path, database->path);
+	if (err) {
+		pr_err("cannot rename %s to %s: %s", database->temp_path, database->path,
+		       strerror(-err));
+		return err;
+	}
+	database->has_temp = false;
+	return 0;
+}

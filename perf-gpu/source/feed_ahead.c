@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "source/feed_ahead.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "util/read_ahead.h"
+
+/* Batches that are small enough to stay, with what they point to, in a core's cache */
+#define ITEMS_PER_BATCH 512
+
+/* What the thread works with. The caller writes to what is beside it, for each item. */
+struct feeder {
+	struct feed_order *order;
+	const struct launches *launches;
+	struct callchains *chains;
+};
+
+struct feed_ahead {
+	struct feeder feeder;
+	struct read_ahead *reader;
+	struct feed_item *batch;
+	size_t nr, next; /* of the batch */
+};
+
+static bool is_launch(const struct feed_item *item)
+{
+	return item->entry.record && item->entry.is_launch;
+}
+
+/* Its callchain has a hash for now. */
+static void read_launch(const struct feeder *feeder, struct feed_item *item)
+{
+	const struct launch_sample *sample = &item->launch.sample;
+
+	item->err = launches__read(feeder->launches, item->entry.record,
+				   item->entry.event, &item->launch);
+	if (!item->err)
+		item->launch.chain = callchains__hash(sample->ips, sample->nr_ips);
+}
+
+static void find_chain(const struct feeder *feeder, struct launch *launch)
+{
+	const struct launch_sample *sample = &launch->sample;
+
+	launch->chain = callchains__find(feeder->chains, launch->chain, sample->ips,
+					 sample->nr_ips);
+}
+
+static size_t fill(void *data, void *batch)
+{
+	/* A copy, or each item would wait for a cache line that both sides want. */
+	const struct feeder feeder = *(const struct feeder *)data;
+	struct feed_item *items = batch;
+	size_t nr = 0;
+
+	for (; nr < ITEMS_PER_BATCH && feed_order__next(feeder.order, &items[nr].entry);
+	     nr++)
+		if (is_launch(&items[nr]))
+			read_launch(&feeder, &items[nr]);
+	for (size_t i = 0; i < nr; i++)
+		if (is_launch(&items[i]) && !items[i].err)
+			find_chain(&feeder, &items[i].launch);
+	return nr;
+}
+
+int feed_ahead__new(struct feed_order *order, const struct launches *launches,
+		    struct callchains *chains, struct feed_ahead **ret)
+{
+	struct feed_ahead *ahead = calloc(1, sizeof(*ahead));
+	const struct read_ahead_input input = {
+		.fill = fill,
+		.data = &ahead->feeder,
+		.batch_bytes = ITEMS_PER_BATCH * sizeof(struct feed_item),
+	};
+
+	if (!ahead)
+		return -ENOMEM;
+	ahead->feeder =
+		(struct feeder){.order = order, .launches = launches, .chains = chains};
+	if (read_ahead__new(&input, &ahead->reader)) {
+		free(ahead);
+		return -ENOMEM;
+	}
+	*ret = ahead;
+	return 0;
+}
+
+void feed_ahead__delete(struct feed_ahead *ahead)
+{
+	if (!ahead)
+		return;
+	read_ahead__delete(ahead->reader);
+	free(ahead);
+}
+
+struct feed_item *feed_ahead__next(struct feed_ahead *ahead)
+{
+	if (ahead->next == ahead->nr) {
+		ahead->next = 0;
+		ahead->batch = read_ahead__next(ahead->reader, &ahead->nr);
+		if (!ahead->batch) {
+			ahead->nr = 0;
+			return NULL;
+		}
+	}
+	return &ahead->batch[ahead->next++];
+}
