@@ -19,7 +19,7 @@ have_gpu() {
 	for dir in "${dirs[@]}"; do
 		[[ -n $dir && -e $dir/libcuda.so.1 ]] && return 0
 	done
-	PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -q 'libcuda\.so\.1 '
+	PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep 'libcuda\.so\.1 ' >/dev/null
 }
 
 [[ $O = /* ]] || O=$PWD/$O

@@ -279,7 +279,7 @@ probe()
 			awk '$2 == "CUPTI_API_VERSION" { print $3 }' "$dir/cupti_version.h"
 		;;
 	# The client library, which is loaded when it is needed
-	debuginfod) ldconfig -p 2>/dev/null | grep -q 'libdebuginfod\.so\.1 ' && echo yes ;;
+	debuginfod) ldconfig -p 2>/dev/null | grep 'libdebuginfod\.so\.1 ' >/dev/null && echo yes ;;
 	bash-completion) [ -e /usr/share/bash-completion/bash_completion ] && echo yes ;;
 	hotspot | mandoc | shellcheck | clang-tidy | cppcheck | valgrind | xauth | xdotool | chromium)
 		command -v "$1"

@@ -20,6 +20,8 @@ ldd "$O/perf-gpu" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
 	while read -r library; do
 		cp -L "$library" "$O/bundle/"
 	done
+# What travels may be limited in size: ICU's tables, 31 MB, which libxml2 of libarchive wants.
+find "$O/bundle" -name '*.so*' -size +8M -exec gzip -9n {} +
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 cudart=$(dirname "$nvcc")/../lib64/libcudart.so.13
 if [[ -e $cudart ]]; then

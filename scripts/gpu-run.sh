@@ -63,7 +63,10 @@ install_stage() {
 	mkdir -p "$stage/bin" "$workloads" "$work"
 	cp "$O/perf-gpu" "$stage/bin/"
 	cp -r "$O/lib" "$stage/"
-	[[ ! -d $O/bundle ]] || cp -r "$O/bundle" "$stage/"
+	if [[ -d $O/bundle ]]; then
+		cp -r "$O/bundle" "$stage/"
+		find "$stage/bundle" -name '*.gz' -exec gunzip {} +
+	fi
 	for program in "$O"/tests/workloads/*; do
 		[[ ! -x $program || -d $program ]] || cp "$program" "$workloads/"
 	done

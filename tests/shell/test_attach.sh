@@ -438,7 +438,7 @@ kill -STOP "$pid"
 "$PERF_GPU" record -o gone.data -p "$pid" >out 2>err &
 recorder=$!
 # It is asked to record now, and doesn't answer.
-until find . -path './gone.data.gpu.spool.*/recording' | grep -q .; do sleep 0.01; done
+until find . -path './gone.data.gpu.spool.*/recording' | grep . >/dev/null; do sleep 0.01; done
 kill -KILL "$pid"
 wait $recorder
 expect "it ends while it is attached to: there is no recording" 1 $?

@@ -195,7 +195,7 @@ expect "and does what was wanted when it goes on" "5 work" "$(recorded)"
 # shellcheck disable=SC2016 # for the inner shell
 check_status "-D" 0 run_fake "$PERF_GPU" record -D 4000 -- bash -c '
 	"$0" -n 100
-	until cat "$PERF_GPU_SPOOL"/*.gpulog | grep -aq plain_kernel; do "$0" -n 1; done
+	until cat "$PERF_GPU_SPOOL"/*.gpulog | grep -a plain_kernel >/dev/null; do "$0" -n 1; done
 	"$0" -n 23' "$WORKLOADS/launches"
 expect_match "leaves out what comes before" '^2[45]$' "$(launches)"
 check_status "-D of a command that ends before" 0 \

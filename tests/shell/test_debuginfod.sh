@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need root bpf fake_cuda objcopy python3
 
-if ! ldconfig -p | grep -q 'libdebuginfod\.so\.1 '; then
+if ! ldconfig -p | grep 'libdebuginfod\.so\.1 ' >/dev/null; then
 	echo "1..0 # SKIP need libdebuginfod: it isn't installed"
 	exit 0
 fi
@@ -108,7 +108,7 @@ expect "they are unwound by a file from the server" "$named" "$(frames "$url" -i
 
 # --- archives ------------------------------------------------------------------------------------
 
-if "$PERF_GPU" version -b | grep -q 'libarchive: \[ on'; then
+if "$PERF_GPU" version -b | grep 'libarchive: \[ on' >/dev/null; then
 	rm -rf cache
 	check_status "an archive has what the server has" 0 env DEBUGINFOD_URLS="$url" "$PERF_GPU" archive
 	expect "both files" $'debug\nelf' "$(tar tf perf.data.tar.zst | grep "${id:2}" | sed 's,.*/,,' | sort)"

@@ -41,7 +41,7 @@ if has perf; then
 else
 	skip_one "perf gpu version" "need perf: perf isn't installed"
 fi
-if perf version --build-options 2>/dev/null | grep -q 'libpython: \[ on'; then
+if perf version --build-options 2>/dev/null | grep 'libpython: \[ on' >/dev/null; then
 	expect_match "perf script -l lists the installed script" '^ +gpu-flamegraph ' \
 		"$(PERF_EXEC_PATH="$TMP/moved tree/libexec/perf-gpu" perf script -l)"
 else

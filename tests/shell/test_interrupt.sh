@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE=1
 # built_with FEATURE
 built_with()
 {
-	"$PERF_GPU" version --build-options | grep -q " $1: \[ on"
+	"$PERF_GPU" version --build-options | grep " $1: \[ on" >/dev/null
 }
 
 # killed NAMES COMMAND...: at moments that are drawn

@@ -91,7 +91,7 @@ expect_no_match "and has nothing without a stack" 'unattributed' "$(cat "$TMP/er
 cat >stopped.sh <<END
 $WORKLOADS/launches -n 100 -w 600000 >ready &
 until [ -s ready ]; do sleep 0.02; done
-until find . -name '*.gpulog' -size +0 | grep -q .; do sleep 0.02; done
+until find . -name '*.gpulog' -size +0 | grep . >/dev/null; do sleep 0.02; done
 kill -STOP \$!
 $WORKLOADS/launches -n 5000
 until [ -e perf.data ]; do sleep 0.02; done

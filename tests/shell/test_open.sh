@@ -183,7 +183,7 @@ fi
 
 has_python_in_perf()
 {
-	perf version --build-options 2>/dev/null | grep -q 'libpython: \[ on'
+	perf version --build-options 2>/dev/null | grep 'libpython: \[ on' >/dev/null
 }
 
 if has_python_in_perf; then

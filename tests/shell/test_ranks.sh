@@ -125,7 +125,7 @@ expect "each rank has two GPUs of its own" "0 0
 2 1
 3 1" "$(truth | cut -d ' ' -f 1,2)"
 shown "one recorder" perf.data
-if "$PERF_GPU" version --build-options | grep -q 'protobuf.*\[ *on'; then
+if "$PERF_GPU" version --build-options | grep 'protobuf.*\[ *on' >/dev/null; then
 	check "Perfetto's" "$PERF_GPU" export --perfetto -o trace.pftrace
 	expect "Perfetto's: has ranks at processes" "multi_gpu, rank 0
 multi_gpu, rank 1" "$(strings trace.pftrace | grep -o 'multi_gpu, rank [01]' | sort -u)"

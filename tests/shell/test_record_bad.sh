@@ -99,7 +99,7 @@ for kib in 4 8 16 32 48 64 80 100 130 160 200 240 280 320 400 800; do
 		;;
 	"1 ")
 		nr_full=$((nr_full + 1))
-		complaints | grep -qE ": can(no|')t (write|create) .*No space left on device" ||
+		complaints | grep -E ": can(no|')t (write|create) .*No space left on device" >/dev/null ||
 			odd+="$kib KiB: not told: $(cat ../err)"$'\n'
 		;;
 	*) odd+="$kib KiB: status $status, files $files"$'\n' ;;

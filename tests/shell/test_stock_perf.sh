@@ -17,7 +17,7 @@ remove_probes()
 trap 'status=$?; remove_probes; (exit $status); cleanup' EXIT
 
 # They are the machine's, and others may have such ones.
-if perf probe -l 2>/dev/null | grep -q "^ *$group:"; then
+if perf probe -l 2>/dev/null | grep "^ *$group:" >/dev/null; then
 	echo "1..0 # SKIP there are probes of the group $group already"
 	exit 0
 fi

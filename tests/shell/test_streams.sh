@@ -65,7 +65,7 @@ print(alive, process.wait(), nr > 1 << 20)' "$@"
 }
 
 formats=chrome
-if "$PERF_GPU" version --build-options | grep -q ' protobuf-c: \[ on'; then
+if "$PERF_GPU" version --build-options | grep ' protobuf-c: \[ on' >/dev/null; then
 	formats+=" perfetto"
 fi
 expect "script streams" "True 0 True" "$(streams "$PERF_GPU" script)"
