@@ -43,7 +43,7 @@ steps=(
 	"events 40" "events_process 40" "events_single 40" "events_torch 150" "cupti12 60"
 	"scale 40" "ddp 200" "ddp_cost 400"
 	"share_torch 90" "unshared_torch 120" "beside_nsys 120"
-	"bench 180" "bench_torch 300" "bench_events 200"
+	"bench 180" "bench_torch 300" "bench_events 290"
 )
 
 skip() {
@@ -397,7 +397,7 @@ step_bench_torch() {
 
 step_bench_events() {
 	find_profilers
-	tests/bench/events.sh | tee "$work/events.txt"
+	tests/bench/events.sh 20 | tee "$work/events.txt"
 }
 
 # One step is a process of its own: `timeout` can end it, and a failed command too.
