@@ -199,10 +199,6 @@ static const struct {
 
 static bool is_enabled[NR_ACTIVITIES];
 
-/* That of unified memory, which can't be switched on within cuInit() */
-enum fault_state { FAULT_OFF, FAULT_WANTED, FAULT_SWITCHES, FAULT_ON };
-static atomic_int fault = FAULT_OFF;
-
 static bool enable_activity(size_t i, struct activity_refusal *refusal)
 {
 	const uint32_t kind = GPU_LOG_KIND_BIT(activities[i].kind);
@@ -232,8 +228,8 @@ uint32_t activity__enable(uint32_t kinds, struct activity_refusal *ret_refusal)
 		    enable_activity(i, &refusal))
 			enabled |= GPU_LOG_KIND_BIT(activities[i].kind);
 	if (kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT)) {
-		atomic_store(&fault, FAULT_WANTED);
-		activity__enable_late(false, NULL);
+		fault__want(cupti_clock__now());
+		activity__enable_early();
 		enabled |= GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT);
 	}
 	/* Facts about contexts are welcome, but not what it is for. */
@@ -243,42 +239,20 @@ uint32_t activity__enable(uint32_t kinds, struct activity_refusal *ret_refusal)
 	return enabled;
 }
 
-static CUptiResult enable_fault(void)
+void activity__enable_early(void)
 {
-	CUptiResult result = fault__configure(cupti);
-
-	if (result)
-		return result;
-	return cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-}
-
-bool activity__awaits_driver(void)
-{
-	return atomic_load(&fault) == FAULT_WANTED;
+	fault__look(cupti, FAULT_TRY_EARLY);
 }
 
 void activity__enable_late(bool is_last, struct activity_refusal *ret_refusal)
 {
-	struct activity_refusal refusal = {};
-	int wanted = FAULT_WANTED, switches = FAULT_SWITCHES, state;
-	bool is_too_early;
+	struct activity_refusal refusal = {
+		.result = fault__look(cupti, is_last ? FAULT_TRY_LAST : FAULT_TRY),
+	};
 
-	if (atomic_load_explicit(&fault, memory_order_relaxed) != FAULT_WANTED ||
-	    !atomic_compare_exchange_strong(&fault, &wanted, FAULT_SWITCHES))
-		goto out;
-	refusal.result = enable_fault();
-	is_too_early = !ret_refusal ||
-		       (!is_last && refusal.result == CUPTI_ERROR_NOT_INITIALIZED);
-	if (refusal.result && !is_too_early)
+	if (refusal.result)
 		refusal.kinds = GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT);
-	state = !refusal.result ? FAULT_ON : is_too_early ? FAULT_WANTED : FAULT_OFF;
-	/* Unless it was disabled meanwhile */
-	if (!atomic_compare_exchange_strong(&fault, &switches, state) &&
-	    state == FAULT_ON)
-		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-out:
-	if (ret_refusal)
-		*ret_refusal = refusal;
+	*ret_refusal = refusal;
 }
 
 void activity__disable(void)
@@ -289,8 +263,7 @@ void activity__disable(void)
 	memset(is_enabled, 0, sizeof(is_enabled));
 	/* Those that are there then, CUPTI tells of when it is enabled again. */
 	cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
-	if (atomic_exchange(&fault, FAULT_OFF) == FAULT_ON)
-		cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+	fault__pause(cupti_clock__now());
 }
 
 void activity__flush(void)

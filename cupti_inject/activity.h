@@ -44,16 +44,16 @@ uint32_t activity__enable(uint32_t kinds, struct activity_refusal *ret_refusal);
 /**
  * activity__enable_late - start what couldn't be started within cuInit()
  * @is_last:     there is no other try: that the driver isn't initialized is a refusal, too
- * @ret_refusal: NULL: there will be another try, whatever CUPTI says
+ * @ret_refusal: no kinds if all are recorded, or will be by another try
  *
  * From any thread.
  */
 void activity__enable_late(bool is_last, struct activity_refusal *ret_refusal);
 
-/* Is there something that activity__enable_late() has to start yet? Any thread. */
-bool activity__awaits_driver(void);
+/* The same, where a refusal means nothing yet. From within CUPTI's callbacks, too. */
+void activity__enable_early(void);
 
-/* Stop what was started. */
+/* Stop what was started. Faults may go on in CUPTI, but are not written. */
 void activity__disable(void);
 
 /* Write what has ended by now. In one thread at a time. */

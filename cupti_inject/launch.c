@@ -325,7 +325,7 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 	    cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
 		/* The driver is initialized by now. */
 		if (!fork_page__is_forked())
-			activity__enable_late(false, NULL);
+			activity__enable_early();
 	} else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
 		graph__on_resource(cbid, data, &thread->call, &thread->copies);
 	} else if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API ||

@@ -16,6 +16,7 @@
 #include "cupti_clock.h"
 #include "cupti_share.h"
 #include "cupti_table.h"
+#include "fault.h"
 #include "holder.h"
 #include "jit.h"
 #include "launch.h"
@@ -147,10 +148,12 @@ static void unsubscribe(void)
 {
 	if (is_taken)
 		return;
-	if (config.shares && atomic_exchange(&has_joined, false))
+	if (config.shares && atomic_exchange(&has_joined, false)) {
 		cupti_share__leave();
-	else if (!config.is_api_probed)
+		fault__forget();
+	} else if (!config.is_api_probed) {
 		launch__unsubscribe();
+	}
 }
 
 /* The same */
@@ -490,7 +493,7 @@ bool recording__is_waiting(void)
 
 bool recording__awaits_driver(void)
 {
-	return atomic_load(&is_open) && !is_taken && activity__awaits_driver();
+	return atomic_load(&is_open) && !is_taken && fault__is_awaited();
 }
 
 void recording__look_at_driver(void)

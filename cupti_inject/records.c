@@ -3,6 +3,7 @@
 
 #include "api_records.h"
 #include "cupti_clock.h"
+#include "fault.h"
 #include "launch.h"
 #include "record_check.h"
 #include "record_layout.h"
@@ -277,6 +278,8 @@ static void take_fault(struct log *log, const record_fault *fault)
 		.dst_device = GPU_LOG_NO_DEVICE,
 	};
 
+	if (!fault__is_taken(activity.start_ns))
+		return;
 	set_fault_devices(fault, &operation);
 	log__activity(log, &operation, &activity);
 }

@@ -46,6 +46,7 @@ struct fake_knobs {
 	bool is_instant;
 	bool allows_fork;
 	bool has_strays;
+	bool has_stuck_faults;
 	uint32_t untold_after; /* calls of a thread; 0: all are told of */
 	const char *trap; /* part of the names of kernels that trap, or NULL */
 };

@@ -117,6 +117,7 @@ expect "perf has nothing to say" "" "$(cat perf.err)"
 
 # --- nothing is left switched on --------------------------------------------------------
 
+faults=25 # CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER
 all=gpu-kernel,gpu-memcpy,gpu-memset,gpu-sync,gpu-launch,gpu-queue,gpu-idle,gpu-alloc,gpu-fault
 rm -f truth
 FAKE_CUDA_TRUTH=$TMP/truth serve "$PERF_GPU" wait "$server"
@@ -125,7 +126,8 @@ tell "on 5"
 detach "all events" 0
 tell "off 5"
 end "all events"
-expect "all events: nothing in CUPTI is on behind the recording" "" "$(grep '^# left' truth)"
+expect "all events: nothing in CUPTI is on behind the recording, but faults" "# left kind $faults" \
+	"$(grep '^# left' truth)"
 rm -f truth
 FAKE_CUDA_TRUTH=$TMP/truth serve "$PERF_GPU" wait "$server"
 attach -e $all
@@ -134,6 +136,30 @@ echo quit >&"$in"
 wait "$child"
 wait "$recorder"
 expect_match "a process that ends while it is recorded has it on" '^# left callbacks' "$(cat truth)"
+
+# --- faults, which stay on in CUPTI ------------------------------------------------------
+
+# Bytes that moved, in the recording FILE
+moved()
+{
+	"$PERF_GPU" script -i "$1" -e gpu-fault --weight=bytes -F event,period,ip,sym 2>/dev/null |
+		awk '/gpu-fault:/ { bytes = $1 + 0 ? $1 : $2 } /\[GPU_Fault\]HtoD/ { sum += bytes } END { print sum + 0 }'
+}
+
+echo "n HtoD 1000 0" >migrations # the kernels "on" and "in-between"
+FAKE_CUDA_INSTANT=0 FAKE_CUDA_MIGRATIONS=$TMP/migrations FAKE_CUDA_STUCK_FAULTS=1 serve "$PERF_GPU" wait "$server"
+for i in 1 2; do
+	tell "in-between 7"
+	attach -e gpu-fault
+	tell "on 5"
+	order disable
+	tell "in-between 9"
+	order enable
+	tell "on 6"
+	detach "faults, $i" 0
+	expect "faults, $i: only those while it was on" 11000 "$(moved perf.data)"
+done
+end "faults"
 
 # --- what CUPTI records in between -----------------------------------------------------
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which activity is recorded. */
+#include <unistd.h>
+
 #include "client.h"
 #include "cupti_state.h"
 
@@ -80,6 +82,10 @@ CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
 {
 	CUptiResult result = refused(__func__);
 
+	if (!result && kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER &&
+	    driver_tools()->knobs->has_stuck_faults)
+		for (;;)
+			pause();
 	return result ? result : set_enabled(kind, false);
 }
 
