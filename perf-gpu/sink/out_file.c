@@ -13,6 +13,7 @@
 #include "util/log.h"
 #include "util/progress.h"
 #include "util/temporary.h"
+#include "util/write_behind.h"
 
 /* As perfdata/writer.c has it: a write(2) of so much costs nothing beside what is in it */
 #define BUFFER_BYTES (256u << 10)
@@ -26,7 +27,10 @@ struct out_file {
 	bool is_temporary; /* temp_path is there, and to be removed */
 	uint64_t nr_written;
 	size_t nr;
-	char buffer[BUFFER_BYTES];
+	char *buffer; /* of @behind, if there is one */
+	/* From the first full buffer on: what is short takes no thread. */
+	struct write_behind *behind;
+	bool has_no_thread; /* none could be had */
 };
 
 /* A rename onto /dev/null would replace it. */
@@ -73,7 +77,10 @@ int out_file__open(const char *path, struct out_file **ret)
 	file = malloc(sizeof(*file));
 	if (!file)
 		goto no_memory;
-	*file = (struct out_file){.fd = path ? -1 : STDOUT_FILENO};
+	*file = (struct out_file){.fd = path ? -1 : STDOUT_FILENO,
+				  .buffer = malloc(BUFFER_BYTES)};
+	if (!file->buffer)
+		goto no_memory;
 	if (path) {
 		file->path = strdup(path);
 		if (asprintf(&file->temp_path, "%s.XXXXXX", path) < 0)
@@ -109,18 +116,22 @@ void out_file__close(struct out_file *file)
 {
 	if (!file)
 		return;
+	if (file->behind)
+		file->buffer = NULL;
+	write_behind__delete(file->behind);
 	if (file->path && file->fd >= 0)
 		close(file->fd);
 	if (file->is_temporary)
 		temporary__remove(file->temp_path);
+	free(file->buffer);
 	free(file->temp_path);
 	free(file->path);
 	free(file);
 }
 
-static void fail(struct out_file *file)
+static void fail(struct out_file *file, int err)
 {
-	file->err = -errno;
+	file->err = err;
 	/* Not news to whoever ended `| head`. */
 	if (file->path)
 		pr_err("cannot write %s: %s%s", file->path, strerror(-file->err),
@@ -140,27 +151,74 @@ static void write_out(struct out_file *file, const char *bytes, size_t nr_bytes)
 			bytes += n;
 			nr_bytes -= (size_t)n;
 		} else if (errno != EINTR) {
-			fail(file);
+			fail(file, -errno);
 		}
 	}
 }
 
+/* The buffer is full: it is written while the next one is filled, if that can be. */
+static void pass_on(struct out_file *file)
+{
+	int err;
+
+	if (!file->path && file->nr)
+		progress__yield_to(file->fd);
+	err = write_behind__put(file->behind, file->nr);
+	if (err && !file->err)
+		fail(file, err);
+	file->buffer = (char *)write_behind__buffer(file->behind);
+}
+
+static void begin_thread(struct out_file *file)
+{
+	if (write_behind__new(file->fd, BUFFER_BYTES, &file->behind)) {
+		file->has_no_thread = true;
+		return;
+	}
+	memcpy(write_behind__buffer(file->behind), file->buffer, file->nr);
+	free(file->buffer);
+}
+
+/* There is room then. */
 static void flush(struct out_file *file)
 {
-	write_out(file, file->buffer, file->nr);
+	if (!file->behind && !file->has_no_thread)
+		begin_thread(file);
+	if (file->behind)
+		pass_on(file);
+	else
+		write_out(file, file->buffer, file->nr);
+	file->nr_written += file->nr;
+	file->nr = 0;
+}
+
+/* All of it is in the file then. */
+static void drain(struct out_file *file)
+{
+	int err;
+
+	if (!file->behind) {
+		write_out(file, file->buffer, file->nr);
+	} else {
+		pass_on(file);
+		err = write_behind__drain(file->behind);
+		if (err && !file->err)
+			fail(file, err);
+	}
 	file->nr_written += file->nr;
 	file->nr = 0;
 }
 
 void out_file__write(struct out_file *file, const void *bytes, size_t nr_bytes)
 {
-	if (nr_bytes > BUFFER_BYTES - file->nr)
-		flush(file);
 	if (nr_bytes > BUFFER_BYTES) {
+		drain(file);
 		write_out(file, bytes, nr_bytes);
 		file->nr_written += nr_bytes;
 		return;
 	}
+	if (nr_bytes > BUFFER_BYTES - file->nr)
+		flush(file);
 	memcpy(file->buffer + file->nr, bytes, nr_bytes);
 	file->nr += nr_bytes;
 }
@@ -223,13 +281,13 @@ int out_file__finish(struct out_file *file)
 {
 	int fd = file->fd;
 
-	flush(file);
+	drain(file);
 	if (file->err || !file->path)
 		return file->err;
 	/* What is written late, as by NFS, fails here. */
 	file->fd = -1;
 	if (close(fd)) {
-		fail(file);
+		fail(file, -errno);
 		return file->err;
 	}
 	file->err = temporary__rename(file->temp_path, file->path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing to a file while more is made: a thread that calls write(2). There are two
- * buffers, of which the caller fills one while the other is written.
+ * Writing to a file while more is made: a thread that calls write(2). There are some
+ * buffers, of which the caller fills one while those before it are written.
  *
  *	write_behind__new(fd, bytes, &behind);
  *	fill write_behind__buffer(behind)
@@ -34,8 +34,8 @@ unsigned char *write_behind__buffer(struct write_behind *behind);
 /**
  * write_behind__put - have the first bytes of the buffer written
  *
- * Waits until what was put before is written. Return: 0 or a negative errno of write(2),
- * for what was put before; after an error nothing more is written.
+ * Waits where there is no other buffer until one is written. Return: 0 or a negative errno
+ * of write(2), for anything that was put before; after an error nothing more is written.
  */
 int write_behind__put(struct write_behind *behind, size_t bytes);
 
