@@ -154,10 +154,17 @@ static int keep_losses(struct rotation *rotation, const struct carrier_losses *l
 	return 0;
 }
 
+/* GPU records that processes have counted, and that aren't where their logs can be read */
+static uint64_t nr_cut_records(const struct rotation *rotation)
+{
+	return rotation->scan.account.nr_dropped[ACCOUNT_IN_BROKEN_LOGS];
+}
+
 /* Nothing more comes of a log. */
 static void settle_tail(struct rotation *rotation, struct log_tail *tail)
 {
 	const struct tallies *tallies = rotation->config.tallies;
+	const uint64_t nr_cut = nr_cut_records(rotation);
 	struct tally_counts tally;
 
 	if (tail->is_settled)
@@ -173,6 +180,8 @@ static void settle_tail(struct rotation *rotation, struct log_tail *tail)
 		&rotation->scan,
 		launch_counts__of(output__launch_counts(rotation->config.output),
 				  tail->log_id));
+	if (nr_cut_records(rotation) != nr_cut)
+		rotation->has_news = true;
 }
 
 /* When the oldest launch was made that is kept; UINT64_MAX: none is */
@@ -330,7 +339,7 @@ static int write_ends(struct rotation *rotation)
 	return err;
 }
 
-/* What became of the launches of this file */
+/* What became of the launches of this file, and of the GPU's records */
 static struct gpu_log_recorder make_recorder(struct rotation *rotation,
 					     const struct carrier_losses *losses)
 {
@@ -349,6 +358,7 @@ static struct gpu_log_recorder make_recorder(struct rotation *rotation,
 		.nr_lost_stack = losses->nr_stack - rotation->losses.nr_stack,
 		.nr_lost_log = losses->nr_log - rotation->losses.nr_log,
 		.nr_unreadable = counts.nr_broken - rotation->nr_broken_before,
+		.nr_records_cut = nr_cut_records(rotation) - rotation->nr_cut_before,
 		.has_others = calls.nr[CALL_LAUNCH] != nr_launches,
 		.is_window = rotation->config.options.overwrites,
 		.realtime_ns = clock->realtime_ns,
@@ -359,6 +369,7 @@ static struct gpu_log_recorder make_recorder(struct rotation *rotation,
 
 	rotation->nr_launches_before = nr_launches;
 	rotation->nr_broken_before = counts.nr_broken;
+	rotation->nr_cut_before = nr_cut_records(rotation);
 	rotation->losses = *losses;
 	return recorder;
 }

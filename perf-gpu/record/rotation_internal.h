@@ -43,6 +43,7 @@ struct rotation {
 	bool is_looked; /* there is something to read */
 	uint64_t nr_launches_before; /* in files before */
 	uint64_t nr_broken_before; /* records that could not be read */
+	uint64_t nr_cut_before; /* GPU records that logs have counted, and don't have */
 	uint64_t nr_records; /* of the GPU, that belong to launches; so far */
 	struct carrier_losses losses; /* told so far, or kept in the queue */
 	struct rotation_counts counts;

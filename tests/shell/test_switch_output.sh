@@ -377,6 +377,27 @@ expect_match "a program is killed: what is missing is said" "100 launches of the
 expect_match "a program is killed: and in the file" "launches: 100 = 0 samples \+ 100 missing" \
 	"$("$PERF_GPU" inject -i "$(files)" -o out.data 2>&1)"
 
+# So are GPU records that were in a part of a log that is damaged. The recorder doesn't look
+# into it before.
+cat >damage.sh <<'DAMAGE'
+kill -STOP "$PPID"
+"$@"
+for log in "$PERF_GPU_SPOOL"/*.gpulog; do
+	printf ruined | dd of="$log" bs=1 seek=300000 conv=notrunc status=none
+done
+kill -CONT "$PPID"
+DAMAGE
+for how in --switch-output --overwrite=600s; do
+	rm -rf perf.data*
+	LD_LIBRARY_PATH=$FAKE_CUDA "$PERF_GPU" record -o perf.data --stacks process "$how" \
+		bash damage.sh "$WORKLOADS/launches" -n 20000 >/dev/null 2>err
+	lost=$(grep -o 'GPU records: 20,000 = [0-9,]* delivered + [0-9,]* missing in logs' err)
+	check "$how: of a damaged log, what is missing is said" test -n "$lost"
+	expect "$how: of a damaged log, and in the file" "$lost" \
+		"$("$PERF_GPU" inject -i "$(files | grep . || echo perf.data)" -o out.data 2>&1 |
+			grep -o 'GPU records: .* missing in logs')"
+done
+
 # --- with commands, and processes that run already ---------------------------------------
 
 order()
