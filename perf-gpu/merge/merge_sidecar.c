@@ -20,7 +20,7 @@
 #include "merge/repeats.h"
 #include "util/failure.h"
 #include "util/gpu_log_cursor.h"
-#include "util/gpu_log_sizes.h"
+#include "util/gpu_log_definitions.h"
 #include "util/log.h"
 #include "util/sum.h"
 #include "util/temporary.h"
@@ -170,29 +170,6 @@ static int add_origin(struct merge_sidecar *sidecar, const struct merge_input *i
 	return add_record(sidecar, &record.origin.rec);
 }
 
-/* Can it be at the beginning of a later part again? As record/log_state.c has it. */
-static bool can_be_repeated(const struct gpu_log_record *record)
-{
-	const struct gpu_log_nvtx *nvtx = (const void *)record;
-
-	switch (record->type) {
-	case GPU_LOG_KERNEL:
-	case GPU_LOG_ACTIVITY:
-	case GPU_LOG_MEMORY:
-	case GPU_LOG_API_CALL:
-	case GPU_LOG_LOSS:
-	case GPU_LOG_END:
-	case GPU_LOG_FORGET:
-		return false;
-	case GPU_LOG_NVTX:
-		return gpu_log_record__is_whole(record) &&
-		       (nvtx->operation == GPU_LOG_NVTX_PUSH ||
-			nvtx->operation == GPU_LOG_NVTX_START);
-	default:
-		return true;
-	}
-}
-
 /* The log goes on in the next part, and ends there. 0 or -ENOMEM */
 static int carry_launches(struct merge_input *next, ptrdiff_t log, uint64_t nr_launches)
 {
@@ -237,7 +214,8 @@ static int join_part(struct merge_sidecar *sidecar, const struct merge_input *in
 		return 0;
 	if (rewritten->type == GPU_LOG_END)
 		return join_end(sidecar, input, (void *)rewritten);
-	if (!can_be_repeated(rewritten))
+	/* As each part begins with what was defined in those before */
+	if (!gpu_log_record__is_definition(rewritten))
 		return 0;
 	hash = hash__words((const uint64_t *)rewritten,
 			   rewritten->size / sizeof(uint64_t));

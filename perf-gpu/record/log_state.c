@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/gpu_log_cursor.h"
+#include "util/gpu_log_definitions.h"
 #include "util/gpu_log_sizes.h"
 
 /* A library says a thing once, mostly. */
@@ -230,25 +231,14 @@ int log_state__take(struct log_state *state, const struct gpu_log_record *record
 
 	if (!gpu_log_record__is_whole(record))
 		return 0;
-	switch (record->type) {
-	case GPU_LOG_KERNEL:
-	case GPU_LOG_ACTIVITY:
-	case GPU_LOG_MEMORY:
-	case GPU_LOG_API_CALL:
-	case GPU_LOG_LOSS:
-	case GPU_LOG_END:
-		return 0;
-	case GPU_LOG_NVTX:
+	if (record->type == GPU_LOG_NVTX)
 		return take_nvtx(state, any);
-	case GPU_LOG_FORGET:
+	if (record->type == GPU_LOG_FORGET)
 		return forget(state, any);
-	case GPU_LOG_MESSAGE:
-		if (state->nr_messages++ >= MAX_MESSAGES)
-			return 0;
-		break;
-	default:
-		break;
-	}
+	if (!gpu_log_record__is_definition(record))
+		return 0;
+	if (record->type == GPU_LOG_MESSAGE && state->nr_messages++ >= MAX_MESSAGES)
+		return 0;
 	if (!state->is_full && state->nr_bytes + record->size > LOG_STATE_MAX_BYTES)
 		sweep_records(state, &(struct sweep){.forget = NULL});
 	/* Full of what can't be forgotten: a log that no library of ours has written. */

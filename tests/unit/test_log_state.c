@@ -8,6 +8,7 @@
 #include "sidecar/sidecar.h"
 #include "unit.h"
 #include "util/gpu_log_cursor.h"
+#include "util/gpu_log_definitions.h"
 #include "util/log.h"
 
 #define SESSION 7
@@ -176,6 +177,43 @@ TEST(memory_is_bounded)
 	}
 	CHECK(state.nr_bytes <= LOG_STATE_MAX_BYTES);
 	CHECK(state.nr_forgotten);
+	log_state__release(&state);
+}
+
+/* A later part begins with what is true to the end, not with what has happened. */
+TEST(what_has_happened_is_not_kept)
+{
+	static const uint16_t types[] = {
+		GPU_LOG_KERNEL, GPU_LOG_ACTIVITY, GPU_LOG_MEMORY, GPU_LOG_API_CALL,
+		GPU_LOG_LOSS,	GPU_LOG_END,	  GPU_LOG_FORGET, GPU_LOG_RECORDER,
+		GPU_LOG_STACK,	GPU_LOG_TIME,	  GPU_LOG_LAUNCH, GPU_LOG_THREAD,
+		GPU_LOG_MAP,	GPU_LOG_NVTX,
+	};
+	union {
+		struct gpu_log_record head;
+		struct gpu_log_recorder longest;
+		struct gpu_log_nvtx nvtx;
+	} record = {.head = {.size = sizeof(record)}};
+	struct log_state state = {0};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		record.head.type = types[i];
+		CHECK_EQ(log_state__take(&state, &record.head), 0);
+		CHECK_EQ(state.nr_bytes, 0);
+		CHECK(!gpu_log_record__is_definition(&record.head));
+	}
+	record.head.type = GPU_LOG_CONTEXT;
+	CHECK_EQ(log_state__take(&state, &record.head), 0);
+	CHECK_EQ(state.nr_bytes, sizeof(record));
+	CHECK(gpu_log_record__is_definition(&record.head));
+	/* Those that are open are kept by themselves. */
+	record.nvtx = (struct gpu_log_nvtx){
+		.rec = {.type = GPU_LOG_NVTX, .size = sizeof(record.nvtx)},
+		.operation = GPU_LOG_NVTX_PUSH,
+	};
+	CHECK(gpu_log_record__is_definition(&record.head));
+	record.head.size = sizeof(record.head);
+	CHECK(!gpu_log_record__is_definition(&record.head));
 	log_state__release(&state);
 }
 
