@@ -12,6 +12,8 @@
 
 /* A library says a thing once, mostly. */
 #define MAX_MESSAGES 64
+/* Making room reads all that there is: it has to last for so much that is new. */
+#define LEAST_ROOM_BYTES (LOG_STATE_MAX_BYTES / 16)
 
 static int append(struct log_state *state, const struct gpu_log_record *record)
 {
@@ -173,8 +175,24 @@ static int forget(struct log_state *state, const struct gpu_log_forget *forget)
 		return err;
 	sweep.used = used;
 	sweep_records(state, &sweep);
+	state->is_crowded = false;
 	free(used);
 	return 0;
+}
+
+static bool has_room(struct log_state *state, const struct gpu_log_record *record)
+{
+	const struct sweep sweep = {.forget = NULL};
+
+	if (state->is_full)
+		return false;
+	if (state->nr_bytes + record->size <= LOG_STATE_MAX_BYTES)
+		return true;
+	if (state->is_crowded)
+		return false;
+	sweep_records(state, &sweep);
+	state->is_crowded = state->nr_bytes > LOG_STATE_MAX_BYTES - LEAST_ROOM_BYTES;
+	return state->nr_bytes + record->size <= LOG_STATE_MAX_BYTES;
 }
 
 /* The innermost range of the thread, or the one of an id; nr_ranges if there is none */
@@ -239,10 +257,7 @@ int log_state__take(struct log_state *state, const struct gpu_log_record *record
 		return 0;
 	if (record->type == GPU_LOG_MESSAGE && state->nr_messages++ >= MAX_MESSAGES)
 		return 0;
-	if (!state->is_full && state->nr_bytes + record->size > LOG_STATE_MAX_BYTES)
-		sweep_records(state, &(struct sweep){.forget = NULL});
-	/* Full of what can't be forgotten: a log that no library of ours has written. */
-	if (state->is_full || state->nr_bytes + record->size > LOG_STATE_MAX_BYTES) {
+	if (!has_room(state, record)) {
 		state->nr_forgotten++;
 		return 0;
 	}

@@ -30,6 +30,8 @@ struct log_state {
 	size_t nr_ranges;
 	size_t nr_messages;
 	uint64_t nr_forgotten; /* records */
+	/* With what can't be forgotten: a log that no library of ours has written */
+	bool is_crowded;
 	bool is_full; /* by the caller: it is not to grow, for what others have */
 };
 

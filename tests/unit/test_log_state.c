@@ -180,6 +180,33 @@ TEST(memory_is_bounded)
 	log_state__release(&state);
 }
 
+/* Nothing of it can be forgotten: to search for such once a record would take hours. */
+TEST(a_log_full_of_definitions_is_given_up)
+{
+	struct {
+		struct gpu_log_string string;
+		char text[60];
+	} record = {.string = {.rec = {.type = GPU_LOG_STRING, .size = sizeof(record)},
+			       .nr_bytes = sizeof(record.text) - 1}};
+	const uint32_t nr_fitting = LOG_STATE_MAX_BYTES / sizeof(record);
+	const struct gpu_log_forget forget = {
+		.rec = {.type = GPU_LOG_FORGET, .size = sizeof(forget)},
+		.strings = nr_fitting / 2,
+	};
+	struct log_state state = {0};
+	uint64_t nr_forgotten;
+
+	for (record.string.id = 0; record.string.id < 2 * nr_fitting; record.string.id++)
+		CHECK_EQ(log_state__take(&state, &record.string.rec), 0);
+	CHECK_EQ(state.nr_forgotten, nr_fitting);
+	/* What follows has room again. */
+	CHECK_EQ(log_state__take(&state, &forget.rec), 0);
+	nr_forgotten = state.nr_forgotten;
+	CHECK_EQ(log_state__take(&state, &record.string.rec), 0);
+	CHECK_EQ(state.nr_forgotten, nr_forgotten);
+	log_state__release(&state);
+}
+
 /* A later part begins with what is true to the end, not with what has happened. */
 TEST(what_has_happened_is_not_kept)
 {
