@@ -115,15 +115,12 @@ out:
 	return err;
 }
 
-void api_probe__record(struct api_probe *probe, uint32_t global_pid)
+int api_probe__record(struct api_probe *probe, uint32_t global_pid)
 {
 	const uint8_t value = 1;
 
-	/* Where there is no room, BPF's count of it is the one that is told. */
-	if (bpf_map__update_elem(probe->skel->maps.recorded, &global_pid,
-				 sizeof(global_pid), &value, sizeof(value), BPF_ANY))
-		__atomic_fetch_add(&probe->skel->bss->nr_lost_processes, 1,
-				   __ATOMIC_RELAXED);
+	return bpf_map__update_elem(probe->skel->maps.recorded, &global_pid,
+				    sizeof(global_pid), &value, sizeof(value), BPF_ANY);
 }
 
 void api_probe__turn(struct api_probe *probe, bool on)

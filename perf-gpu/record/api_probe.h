@@ -37,8 +37,11 @@ struct api_probe_config {
 int api_probe__open(const struct api_probe_config *config, struct api_probe **ret,
 		    struct failure *failure);
 
-/* Record a process, by its pid in the initial namespace, until it ends or executes. */
-void api_probe__record(struct api_probe *probe, uint32_t global_pid);
+/*
+ * Record a process, by its pid in the initial namespace, until it ends or executes. 0 or a
+ * negative errno, not printed: -E2BIG there are too many at a time
+ */
+int api_probe__record(struct api_probe *probe, uint32_t global_pid);
 
 /* Whether calls are recorded from now on; they are at first. */
 void api_probe__turn(struct api_probe *probe, bool on);
@@ -71,7 +74,7 @@ int api_probe__sample_rings_fd(const struct api_probe *probe);
 /* Stop; counters stay readable. */
 void api_probe__detach(struct api_probe *probe);
 
-/* What BPF has counted: launches without room, and processes that were too many. */
+/* What BPF has counted: launches without room, and children that were too many. */
 uint64_t api_probe__nr_lost_ring(const struct api_probe *probe);
 uint64_t api_probe__nr_lost_processes(const struct api_probe *probe);
 

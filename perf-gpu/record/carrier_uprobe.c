@@ -273,7 +273,8 @@ static struct carrier_losses uprobe__losses(const struct carrier *carrier)
 			   fallback__nr_lost_ring(self->fallback),
 		.nr_nodes = probe__nr_lost_nodes(self->probe),
 		.nr_stack = probe__nr_lost_stack(self->probe),
-		.nr_sideband = sideband__nr_lost(self->sideband),
+		.nr_sideband = sideband__nr_lost(self->sideband) +
+			       fallback__nr_lost_sideband(self->fallback),
 	};
 }
 

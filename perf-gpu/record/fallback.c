@@ -37,12 +37,16 @@ struct fallback {
 	 */
 	struct sideband *sideband;
 	uint64_t *pids; /* that were added: a bitmap of MAX_PIDS */
-	bool has_failed;
+	int err; /* of setting probes, which has been told: there are none */
 	bool is_off; /* for now */
 	/* Processes without our library, and what the first has in its place: "" nothing */
 	size_t nr_uninjected;
 	pid_t uninjected_pid;
 	char injected[PATH_MAX];
+	/* And those that can't be probed, with why the first can't */
+	size_t nr_unprobed;
+	pid_t unprobed_pid;
+	int unprobed_err;
 };
 
 int fallback__new(const struct fallback_config *config, struct fallback **ret)
@@ -89,6 +93,8 @@ static int open_sideband(struct fallback *fallback, struct failure *failure)
 	if (!fallback->pids)
 		return failure__set(failure, -ENOMEM, NULL, "no memory for processes");
 	sideband_event__init(&copied, &attr);
+	/* The carrier's has them; fewer fit longer. */
+	attr.comm = attr.comm_exec = attr.task = 0;
 	return sideband__open(-1, &attr, take_sideband, fallback, &fallback->sideband,
 			      failure);
 }
@@ -121,13 +127,13 @@ static int open_once(struct fallback *fallback)
 
 	if (fallback->probe)
 		return 0;
-	if (fallback->has_failed)
-		return -ENODEV;
+	if (fallback->err)
+		return fallback->err;
 	err = open_all(fallback, &failure);
 	if (!err)
 		return 0;
 	failure__print(&failure);
-	fallback->has_failed = true;
+	fallback->err = err;
 	api_probe__close(fallback->probe);
 	fallback->probe = NULL;
 	sideband__close(fallback->sideband);
@@ -161,11 +167,13 @@ int fallback__add(struct fallback *fallback, pid_t pid, uint32_t global_pid)
 	if (err)
 		return err;
 	note_pid(fallback, (uint32_t)pid);
-	synthesize__process(fallback->config.output, pid, true);
-	/* First, so that no hit of it is missed once it goes on */
-	api_probe__record(fallback->probe, global_pid);
+	err = synthesize__process(fallback->config.output, pid, true);
+	/* Before its probes, so that no hit of it is missed once it goes on */
+	if (!err)
+		err = api_probe__record(fallback->probe, global_pid);
 	search.probe = fallback->probe;
-	err = proc_maps__read(pid, probe_mapping, &search);
+	if (!err)
+		err = proc_maps__read(pid, probe_mapping, &search);
 	return err ? err : search.err;
 }
 
@@ -243,17 +251,32 @@ static bool is_libcuda(const struct perf_event_header *event)
 	       api_probe__is_libcuda(mmap2->path);
 }
 
+/* Unlike one that says so itself, it can't tell what becomes of its launches. */
+static void note_unprobed(struct fallback *fallback, pid_t pid, int err)
+{
+	if (pid == fallback->unprobed_pid || fallback->nr_unprobed++)
+		return;
+	fallback->unprobed_pid = pid;
+	fallback->unprobed_err = err;
+}
+
 void fallback__look(struct fallback *fallback, const struct perf_event_header *event,
 		    const char *library)
 {
 	const struct perfdata_mmap2 *mmap2 = (const void *)event;
 	char injected[PATH_MAX];
+	int err;
 
 	forget_pid(fallback, event);
 	if (!is_libcuda(event) || has_pid(fallback, mmap2->pid) ||
-	    read_injection((pid_t)mmap2->pid, injected) || !strcmp(injected, library) ||
-	    !sees_global_pids() || fallback__add(fallback, (pid_t)mmap2->pid, mmap2->pid))
+	    read_injection((pid_t)mmap2->pid, injected) || !strcmp(injected, library))
 		return;
+	err = sees_global_pids() ? fallback__add(fallback, (pid_t)mmap2->pid, mmap2->pid)
+				 : -ENOTSUP;
+	if (err) {
+		note_unprobed(fallback, (pid_t)mmap2->pid, err);
+		return;
+	}
 	if (fallback->nr_uninjected++)
 		return;
 	fallback->uninjected_pid = (pid_t)mmap2->pid;
@@ -267,11 +290,31 @@ void fallback__turn(struct fallback *fallback, bool on)
 		api_probe__turn(fallback->probe, on);
 }
 
+static void tell_unprobed(const struct fallback *fallback)
+{
+	const int err = fallback->unprobed_err;
+
+	if (!fallback->nr_unprobed)
+		return;
+	pr_warning(
+		"process %d%s has libcuda without our library, and its launches can't be "
+		"probed: %s: they are not recorded; does a program or a script change "
+		"or clear " INJECTION_VARIABLE "?",
+		(int)fallback->unprobed_pid,
+		fallback->nr_unprobed > 1 ? " and others" : "",
+		err == -ENOTSUP	 ? "record runs in a PID namespace, where it isn't told "
+				   "which process that is for the kernel"
+		: err == -ENOENT ? "none of its libcuda has launch functions that can be"
+		: err == -E2BIG	 ? "there are too many such processes"
+				 : strerror(-err));
+}
+
 void fallback__tell(const struct fallback *fallback)
 {
 	const struct holder_library *known = holder__of_library(fallback->injected);
 	const char *others = fallback->nr_uninjected > 1 ? " and others" : "";
 
+	tell_unprobed(fallback);
 	if (!fallback->nr_uninjected)
 		return;
 	if (*fallback->injected)
@@ -297,6 +340,11 @@ void fallback__detach(struct fallback *fallback)
 uint64_t fallback__nr_lost_ring(const struct fallback *fallback)
 {
 	return fallback->probe ? api_probe__nr_lost_ring(fallback->probe) : 0;
+}
+
+uint64_t fallback__nr_lost_sideband(const struct fallback *fallback)
+{
+	return fallback->sideband ? sideband__nr_lost(fallback->sideband) : 0;
 }
 
 void fallback__close(struct fallback *fallback)

@@ -47,7 +47,7 @@ int fallback__add(struct fallback *fallback, pid_t pid, uint32_t global_pid);
  * @event:   any record; that libcuda is mapped tells
  * @library: that should be in the process
  *
- * If so it is probed, from then on.
+ * If so it is probed, from then on; or fallback__tell() has why not.
  */
 void fallback__look(struct fallback *fallback, const struct perf_event_header *event,
 		    const char *library);
@@ -55,7 +55,7 @@ void fallback__look(struct fallback *fallback, const struct perf_event_header *e
 /* Whether calls are recorded from now on, also of processes that come later; at first, yes */
 void fallback__turn(struct fallback *fallback, bool on);
 
-/* Tell the user of processes without our library. */
+/* Tell the user of processes without our library, and of those that aren't recorded. */
 void fallback__tell(const struct fallback *fallback);
 
 /* Hand over what there is. Return: 0, or a negative errno of writing it, printed. */
@@ -63,8 +63,9 @@ int fallback__drain(struct fallback *fallback);
 
 void fallback__detach(struct fallback *fallback);
 
-/* Launches that found no room. */
+/* Launches that found no room; and records of mappings, of any process */
 uint64_t fallback__nr_lost_ring(const struct fallback *fallback);
+uint64_t fallback__nr_lost_sideband(const struct fallback *fallback);
 
 void fallback__close(struct fallback *fallback); /* NULL is fine */
 

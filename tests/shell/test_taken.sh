@@ -2,7 +2,7 @@
 # Another profiler has CUPTI: the stacks of launches by probes, also with -D, --control, -p and --switch-output
 . "$(dirname "$0")/lib.sh"
 . "$TESTS/shell/server_lib.sh"
-need root bpf perf fake_cuda
+need root bpf perf fake_cuda python3
 
 export FAKE_CUDA_INSTANT=1 FAKE_CUDA_SUBSCRIBER=nsys
 server=$WORKLOADS/server
@@ -82,7 +82,7 @@ stacks()
 	expect_match "$what: is told" \
 		'another profiler \(nsys\) has CUPTI in this process: the stacks of its launches are recorded, not what' \
 		"$(cat err)"
-	expect "$what: in one line" 1 "$(grep -vc '^\[ ' err)"
+	expect "$what: nothing else is" "" "$(grep -v '^\[ ' err | tail -n +2)"
 }
 
 # --- switched on and off ----------------------------------------------------------------------
@@ -245,6 +245,43 @@ start --overwrite -- "$server"
 tell "kept 5"
 finish "--overwrite"
 expect "--overwrite: the file has its launches" 5 "$(perf script -F ip,sym 2>/dev/null | grep -c ' serve$')"
+
+# --- losses -----------------------------------------------------------------------------------
+
+# Mappings that the walk of stacks needs are told of all processes there are.
+start -- "$server"
+tell "one 1"
+kill -STOP "$recorder"
+python3 - <<'EOF'
+import mmap, os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+with open("/proc/self/exe", "rb") as file:
+    for _ in range(40000):
+        mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ).close()
+EOF
+kill -CONT "$recorder"
+finish "too many mappings"
+expect_match "too many mappings: what is lost is told" \
+	'warning: [0-9,]+ records of mappings and processes were lost' "$(cat err)"
+
+# There, the kernel tells of a process that lacks our library, but not which one that is for
+# probes.
+if unshare -p -f --mount-proc true 2>/dev/null; then
+	rm -rf perf.data*
+	LD_LIBRARY_PATH=$FAKE_CUDA unshare -p -f --mount-proc "$PERF_GPU" record --control "fd:$ctl,$ack" \
+		env -u CUDA_INJECTION64_PATH "$server" <server.in >server.out 2>err &
+	recorder=$!
+	expect_match "our place is gone, in a pid namespace: the server starts" '^ready' "$(answer "$out")"
+	tell "one 1"
+	order ping
+	order ping # by then, what the kernel tells has been looked into since the launch
+	finish "our place is gone, in a pid namespace"
+	expect_match "our place is gone, in a pid namespace: is told" \
+		"process [0-9]+ has libcuda without our library, and its launches can't be probed: record runs in a PID namespace.* they are not recorded; " \
+		"$(cat err)"
+else
+	skip_one "a pid namespace" "unshare can't make one"
+fi
 
 # --- without probes: at once, not in the end ----------------------------------------------------
 
