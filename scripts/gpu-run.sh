@@ -392,7 +392,7 @@ step_bench() {
 step_bench_torch() {
 	python3 -c 'import torch' 2> /dev/null || skip "no torch here"
 	find_profilers
-	tests/bench/torch.sh | tee "$work/torch_step.txt"
+	tests/bench/torch.sh 15 1 | tee "$work/torch_step.txt"
 }
 
 step_bench_events() {
