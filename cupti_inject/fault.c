@@ -88,6 +88,15 @@ bool fault__is_awaited(void)
 	return atomic_load_explicit(&state, memory_order_relaxed) == WANTED;
 }
 
+/*
+ * CUPTI 13.0 is "not ready" on two H200, in processes of PyTorch and in one that only asks
+ * how many GPUs there are.
+ */
+static bool means_later(CUptiResult result)
+{
+	return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_NOT_READY;
+}
+
 CUptiResult fault__look(const struct cupti_table *cupti, enum fault_try try)
 {
 	int wanted = WANTED, switches = SWITCHES, next;
@@ -99,8 +108,7 @@ CUptiResult fault__look(const struct cupti_table *cupti, enum fault_try try)
 	result = enable(cupti);
 	if (!result)
 		next = ON;
-	else if (try == FAULT_TRY_EARLY ||
-		 (try == FAULT_TRY && result == CUPTI_ERROR_NOT_INITIALIZED))
+	else if (try == FAULT_TRY_EARLY || (try == FAULT_TRY && means_later(result)))
 		next = WANTED;
 	else
 		next = OFF;

@@ -30,7 +30,7 @@ bool fault__is_awaited(void);
 /* What a refusal of CUPTI's means */
 enum fault_try {
 	FAULT_TRY_EARLY, /* nothing: there will be another try */
-	FAULT_TRY, /* the same, if it says that the driver isn't initialized */
+	FAULT_TRY, /* the same, if it says that something isn't ready yet */
 	FAULT_TRY_LAST, /* that they are not to be had */
 };
 

@@ -380,7 +380,9 @@ static void switch_on_late(bool is_last)
 	struct activity_refusal refusal;
 
 	activity__enable_late(is_last, &refusal);
-	tell_of_missing(&refusal);
+	/* Who never launched anything misses nothing, and may have had no context. */
+	if (!is_last || launch__count())
+		tell_of_missing(&refusal);
 }
 
 static void switch_nvtx(bool on)

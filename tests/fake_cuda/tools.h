@@ -46,7 +46,7 @@ struct fake_knobs {
 	bool is_instant;
 	bool allows_fork;
 	bool has_strays;
-	bool has_stuck_faults;
+	bool has_stuck_faults, has_late_faults;
 	uint32_t untold_after; /* calls of a thread; 0: all are told of */
 	const char *trap; /* part of the names of kernels that trap, or NULL */
 };
@@ -193,6 +193,7 @@ struct fake_tools {
 	CUresult (*allocate_variable)(size_t bytes, const char *name, void **ret);
 	/* Calls hooks->context for each context there is. */
 	void (*tell_contexts)(void);
+	bool (*has_contexts)(void);
 	/* Before cuInit() too; false past the last device. */
 	bool (*device_info)(int device, struct fake_device_info *ret);
 };

@@ -99,6 +99,18 @@ for options in "--probe api" "-D 0" "-D 1" "-D 2"; do
 	expect_no_match "faults with $options: nothing is refused" "can't record" "$(cat err)"
 done
 
+FAKE_CUDA_LATE_FAULTS=1 FAKE_CUDA_MIGRATIONS=$TMP/migrations record gpu-fault
+expect_match "faults, from the first context on" '^.*fault [1-9][0-9]*' "$(gpu_log --kinds)"
+expect_no_match "faults, from the first context on: nothing is refused" "can't record" "$(cat err)"
+export FAKE_CUDA_CUPTI_ERRORS=cuptiActivityConfigureUnifiedMemoryCounter=13
+record gpu-kernel,gpu-fault
+expect_match "faults that are never ready: the user is told" \
+	"can't record faults of unified memory: CUPTI_ERROR_NOT_READY" "$(cat err)"
+run_fake "$PERF_GPU" record -e gpu-kernel,gpu-fault -- python3 -c \
+	'import ctypes; assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0' 2>err
+expect_match "who doesn't use the GPU is recorded" 'record: 0 launches' "$(cat err)"
+expect_no_match "and misses no faults" "can't record" "$(cat err)"
+
 # --- what CUPTI refuses ------------------------------------------------------------------
 
 # kinds: what the log says is recorded, a bit each

@@ -134,6 +134,8 @@ CUptiResult CUPTIAPI cuptiActivityConfigureUnifiedMemoryCounter(
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (!driver_tools()->is_initialized())
 		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (driver_tools()->knobs->has_late_faults && !driver_tools()->has_contexts())
+		return CUPTI_ERROR_NOT_READY;
 	for (uint32_t i = 0; i < count; i++)
 		if (config[i].kind >= sizeof(has_counter) / sizeof(*has_counter))
 			return CUPTI_ERROR_INVALID_PARAMETER;

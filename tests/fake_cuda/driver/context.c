@@ -51,6 +51,16 @@ void context__tell_all(void)
 			context__tell(context);
 }
 
+bool context__is_any(void)
+{
+	bool is_any;
+
+	pthread_mutex_lock(&mutex);
+	is_any = contexts;
+	pthread_mutex_unlock(&mutex);
+	return is_any;
+}
+
 CUresult context__current(struct CUctx_st **ret)
 {
 	struct CUctx_st *context = driver_thread()->context;

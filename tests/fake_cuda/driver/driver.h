@@ -234,6 +234,7 @@ void wait__tell(enum wait which, const struct wait_about *about, uint64_t start_
 /* context.c */
 CUresult context__current(struct CUctx_st **ret);
 void context__tell_all(void);
+bool context__is_any(void); /* has there been one? */
 void context__synchronize(struct CUctx_st *context);
 
 /* device.c */

@@ -50,6 +50,7 @@ void knobs__read(void)
 	knobs.is_instant = knob_number("FAKE_CUDA_INSTANT", 0);
 	knobs.allows_fork = knob_number("FAKE_CUDA_ALLOW_FORK", 0);
 	knobs.has_strays = knob_number("FAKE_CUDA_STRAYS", 0);
+	knobs.has_late_faults = knob_number("FAKE_CUDA_LATE_FAULTS", 0);
 	knobs.has_stuck_faults = knob_number("FAKE_CUDA_STUCK_FAULTS", 0);
 	knobs.untold_after = (uint32_t)knob_number("FAKE_CUDA_UNTOLD", 0);
 	knobs.nr_mig_instances = (int)knob_number("FAKE_CUDA_MIG", 0);

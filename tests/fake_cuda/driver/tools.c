@@ -133,6 +133,7 @@ struct fake_tools tools = {
 	.allocate_variable = memory__allocate_variable,
 	.is_initialized = driver__is_initialized,
 	.tell_contexts = context__tell_all,
+	.has_contexts = context__is_any,
 	.device_info = device__info,
 };
 
