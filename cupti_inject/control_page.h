@@ -30,7 +30,7 @@
 
 /* Lowest bits of `wanted`; the others make each command another value. */
 enum control_state {
-	CONTROL_IDLE = 0, /* no recording; of a memfd only */
+	CONTROL_IDLE = 0, /* no recording; in a page of the spool, none any more */
 	CONTROL_PAUSED = 1,
 	CONTROL_RECORDING = 2,
 };

@@ -73,6 +73,9 @@ static int carry_out(enum control_state state)
 	close_stale();
 
 	if (state == CONTROL_IDLE) {
+		/* Names of code, too, that closing asks nobody for */
+		if (recording__is_open())
+			recording__flush();
 		recording__close();
 		return 0;
 	}
@@ -116,7 +119,9 @@ static bool work_once(void)
 	const uint32_t before = done;
 
 	look_at_commands(true);
-	if (done != before || !recording__is_open())
+	if (!recording__is_open())
+		return control__is_own();
+	if (done != before)
 		return true;
 	if (awaits_driver() && ++nr_driver_tries % FLUSH_PERIOD_MS) {
 		recording__look_at_driver();

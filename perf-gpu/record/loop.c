@@ -247,10 +247,11 @@ static bool is_full(struct loop *loop)
 			   size.text, loop->name);
 	/*
 	 * First the processes: what they launch until they hear of it comes to the probe, too,
-	 * and is counted by both.
+	 * and is counted by both. They are not paused but end: what the GPU is still at would
+	 * else be in no log.
 	 */
 	if (!loop->is_attached && loop->control)
-		turn(loop, CONTROL_PAUSED);
+		turn(loop, CONTROL_IDLE);
 	loop->is_over |= loop->is_attached;
 	return true;
 }

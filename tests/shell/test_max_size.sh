@@ -62,6 +62,33 @@ for stacks in uprobe process; do
 	check "$stacks: also by stock perf" sh -c 'perf script -i injected.data >/dev/null'
 done
 
+# What the GPU is still at, when processes stop, has no time, but is counted: here nearly all,
+# since kernels take 10 ms, and nobody waits for them.
+cat >running.sh <<END
+$WORKLOADS/launches -n 20000 -w 600000 &
+until [ -e perf.data ]; do sleep 0.02; done
+kill -KILL \$!
+END
+echo "plain_kernel 10000000" >durations
+# figure NAME WHAT: of what the last command has said
+figure()
+{
+	sed -nE "s/.* $1: .*[=+] ([0-9,]+) $2( \(| \+| \]).*/\1/p" "$TMP/err" | tr -d , | grep . || echo 0
+}
+for stacks in uprobe process; do
+	rm -f perf.data*
+	check_status "$stacks: kernels that run on" 0 env FAKE_CUDA_DURATIONS="$PWD/durations" FAKE_CUDA_LATE_UNTIL="$PWD/never" \
+		LD_LIBRARY_PATH="$FAKE_CUDA" timeout -k 5 300 "$PERF_GPU" record --stacks $stacks --max-size 100K bash running.sh
+	figures=$(grep -oE '(launches|GPU records): .*' "$TMP/err")
+	expect "$stacks: each launch that is a sample has its GPU record" "$(figure launches samples)" \
+		"$(($(figure 'GPU records' delivered) + $(figure 'GPU records' 'of unknown time')))"
+	expect_match "$stacks: which is told" 'warning: [0-9,]+ kernels have no time' "$(cat "$TMP/err")"
+	check_status "$stacks: inject reads that" 0 "$PERF_GPU" inject -o injected.data
+	expect "$stacks: with the same figures" "$figures" "$(grep -oE '(launches|GPU records): .*' "$TMP/err")"
+	"$PERF_GPU" report >out 2>"$TMP/err"
+	expect "$stacks: as report has" "$figures" "$(grep -oE '(launches|GPU records): .*' "$TMP/err")"
+done
+
 # In the end there is more than there was in the logs: stacks are in each sample.
 rm -f perf.data*
 check_status "a recording that is too large only in the end" 0 record --stacks process --max-size 1M "$WORKLOADS/launches" -n 20000
