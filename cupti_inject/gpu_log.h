@@ -582,9 +582,14 @@ struct gpu_log_recorder {
 	uint64_t nr_cut_records; /* of the GPU: kernels, copies and the like */
 	/* By record --max-size. Recordings of older versions end before. */
 	uint64_t nr_records_over_limit; /* of the GPU, that are left out */
+	/*
+	 * Of the kernel's records of mappings and processes, until the end of this file: lost
+	 * in rings, or left out. Recordings of older versions end before.
+	 */
+	uint64_t nr_lost_sideband;
 };
 
-_Static_assert(sizeof(struct gpu_log_recorder) == 168, "on disk");
+_Static_assert(sizeof(struct gpu_log_recorder) == 176, "on disk");
 #define GPU_LOG_RECORDER_MIN_BYTES offsetof(struct gpu_log_recorder, end_realtime_ns)
 
 /*

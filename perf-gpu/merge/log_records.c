@@ -203,6 +203,7 @@ void log_record__add_recorder(struct gpu_log_recorder *to,
 	sum__add(&to->nr_over_limit, recorder->nr_over_limit);
 	sum__add(&to->nr_bytes_cut, recorder->nr_bytes_cut);
 	sum__add(&to->nr_records_over_limit, recorder->nr_records_over_limit);
+	sum__add(&to->nr_lost_sideband, recorder->nr_lost_sideband);
 	sum__add(&to->nr_cut_launches, recorder->nr_cut_launches);
 	sum__add(&to->nr_cut_records, recorder->nr_cut_records);
 	to->has_others |= recorder->has_others;

@@ -22,11 +22,14 @@ static void add_recorder(const struct finish_input *input, const struct account 
 		.has_others = account->has_others,
 		.nr_over_limit = account->nr_lost[ACCOUNT_OVER_LIMIT],
 		.nr_records_over_limit = account->nr_dropped[ACCOUNT_BEHIND_LIMIT],
+		.nr_lost_sideband = input->losses.nr_sideband,
 		.realtime_ns = input->clock.realtime_ns,
 		.monotonic_ns = input->clock.monotonic_ns,
 		.end_realtime_ns = input->end.realtime_ns,
 		.end_monotonic_ns = input->end.monotonic_ns,
 	};
+	sum__add(&ret->nr_lost_sideband,
+		 output__counts(input->output).nr_sideband_over_limit);
 	if (input->limit->reached_ns > input->clock.monotonic_ns)
 		ret->stopped_after_ns =
 			input->limit->reached_ns - input->clock.monotonic_ns;

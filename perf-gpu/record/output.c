@@ -33,6 +33,9 @@ _Static_assert(LAUNCH_API_GRAPH_NODE == GPU_LOG_API_GRAPH_NODE, "one bit");
 /* Padding that makes a sample's raw part, with its u32 size, a multiple of 8 */
 #define RAW_PAD 4
 
+/* So much of max_bytes, 1 in this, side-band may have behind it. */
+#define MAX_SIZE_SIDEBAND 8
+
 /*
  * The kernel's page for optimized uprobes, which hotspot can't place. Linux cuts a
  * name that a mapping has from its vm_ops to 15 characters (6.18).
@@ -285,6 +288,29 @@ static int leave_out(struct output *output, uint64_t time_ns,
 	return 0;
 }
 
+/*
+ * What was mapped before the last launch that there was room for is drained behind it, if it
+ * came between the two looks into the rings, and names its frames.
+ */
+static bool is_of_launches(const struct output *output, uint64_t time_ns)
+{
+	return output->last_ns && time_ns <= output->last_ns;
+}
+
+static bool has_room_for_sideband(const struct output *output, uint64_t time_ns)
+{
+	return is_of_launches(output, time_ns) &&
+	       perfdata_writer__bytes(output->writer) - output->config.max_bytes <
+		       output->config.max_bytes / MAX_SIZE_SIDEBAND;
+}
+
+/* One that is later than all launches in the file is missed by nobody. */
+static int leave_out_sideband(struct output *output, uint64_t time_ns)
+{
+	output->counts.nr_sideband_over_limit += is_of_launches(output, time_ns);
+	return 0;
+}
+
 /* No launch: the process that hit the marker can't say anything in another way. */
 static int count_unlogged(struct output *output, const struct perfdata_sample *sample,
 			  const struct launch_event *launch)
@@ -446,10 +472,12 @@ int output__sideband(void *ctx, const struct perf_event_header *event)
 	if (event->type == PERF_RECORD_SAMPLE || event->size % sizeof(uint64_t) ||
 	    perfdata_sample__parse_id(&output->sideband_attr, event, &id))
 		return write_broken(output);
-	if (is_unwanted_mapping(output, event) || is_full(output))
+	if (is_unwanted_mapping(output, event))
 		return 0;
 	if (event->type == PERF_RECORD_MMAP2)
 		cuda_users__note(&output->cuda_users, (const void *)event);
+	if (is_full(output) && !has_room_for_sideband(output, id.time_ns))
+		return leave_out_sideband(output, id.time_ns);
 	/* IDENTIFIER is the last of the trailing sample_id. */
 	memcpy(output->record, event, event->size);
 	memcpy((char *)output->record + event->size - sizeof(trailing_id), &trailing_id,

@@ -42,6 +42,7 @@ struct output_counts {
 	uint64_t nr_broken; /* records that no kernel of ours makes: left out */
 	uint64_t nr_over_limit; /* launches that are left out, by max_bytes */
 	uint64_t over_limit_ns; /* when the earliest of them was; 0: none was */
+	uint64_t nr_sideband_over_limit; /* side-band that launches in the file lack */
 	uint64_t nr_unlogged; /* processes that could not open their log */
 	uint32_t unlogged_pid; /* the first of them */
 	char unlogged_comm[16]; /* its name; "": it was gone */

@@ -2,6 +2,7 @@
 #include "record/sideband.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <perf/core.h>
 #include <perf/cpumap.h>
 #include <perf/event.h>
@@ -18,13 +19,19 @@
 /* About 3,000 mappings a CPU between two drains, 100 ms apart at most */
 #define SIDEBAND_RING_BYTES (512u << 10)
 
+/* Linux 6.0 */
+#define FORMAT_LOST (1u << 4)
+
 struct sideband {
 	struct perf_evlist *evlist;
+	struct perf_evsel *evsel; /* the evlist's */
 	struct perf_cpu_map *cpus;
 	struct perf_thread_map *threads;
 	sideband_handler_fn *handle;
 	void *ctx;
-	uint64_t nr_lost;
+	bool has_lost_count; /* to be read of each CPU's event */
+	uint64_t nr_lost; /* by the kernel, as far as it has told so in the rings */
+	uint64_t nr_too_large;
 };
 
 static int print_libperf(enum libperf_print_level level, const char *fmt, va_list args)
@@ -48,6 +55,7 @@ static int make_evlist(struct sideband *sideband, pid_t pid,
 		perf_evsel__delete(evsel);
 		return -ENOMEM;
 	}
+	sideband->evsel = evsel;
 	perf_evlist__add(sideband->evlist, evsel);
 	perf_evlist__set_maps(sideband->evlist, sideband->cpus, sideband->threads);
 	return 0;
@@ -68,15 +76,40 @@ static void close_event(struct sideband *sideband)
 	perf_thread_map__put(sideband->threads);
 	perf_cpu_map__put(sideband->cpus);
 	sideband->evlist = NULL;
+	sideband->evsel = NULL;
 	sideband->threads = NULL;
 	sideband->cpus = NULL;
+}
+
+/* The same, with less where the kernel is too old for it */
+static int open_fitting_event(struct sideband *sideband, pid_t pid,
+			      const struct perf_event_attr *attr)
+{
+	struct perf_event_attr fitting = *attr;
+	int err;
+
+	fitting.read_format |= FORMAT_LOST;
+	sideband->has_lost_count = true;
+	err = open_event(sideband, pid, &fitting);
+	if (err == -EINVAL) {
+		close_event(sideband);
+		fitting.read_format = attr->read_format;
+		sideband->has_lost_count = false;
+		err = open_event(sideband, pid, &fitting);
+	}
+	/* Linux before 5.12 */
+	if (err == -EINVAL && attr->build_id) {
+		close_event(sideband);
+		fitting.build_id = 0;
+		err = open_event(sideband, pid, &fitting);
+	}
+	return err;
 }
 
 int sideband__open(pid_t pid, const struct perf_event_attr *attr,
 		   sideband_handler_fn *handle, void *ctx, struct sideband **ret,
 		   struct failure *failure)
 {
-	struct perf_event_attr without_build_id = *attr;
 	struct sideband *sideband;
 	int err = -ENOMEM;
 
@@ -88,13 +121,7 @@ int sideband__open(pid_t pid, const struct perf_event_attr *attr,
 	}
 	sideband->handle = handle;
 	sideband->ctx = ctx;
-	err = open_event(sideband, pid, attr);
-	/* Linux before 5.12 */
-	if (err == -EINVAL && attr->build_id) {
-		close_event(sideband);
-		without_build_id.build_id = 0;
-		err = open_event(sideband, pid, &without_build_id);
-	}
+	err = open_fitting_event(sideband, pid, attr);
 	if (err) {
 		failure__set(failure, err,
 			     "see kernel.perf_event_paranoid, and whether this is a "
@@ -139,7 +166,7 @@ static int drain_map(struct sideband *sideband, struct perf_mmap *map)
 	while (!err && (event = perf_mmap__read_event(map))) {
 		/* libperf copies no more than this of one that wraps around. */
 		if (event->header.size > sizeof(*event))
-			sideband->nr_lost++;
+			sideband->nr_too_large++;
 		else if (event->header.type == PERF_RECORD_LOST)
 			sideband->nr_lost += lost_records(event);
 		else
@@ -163,9 +190,29 @@ int sideband__drain(struct sideband *sideband)
 	return err;
 }
 
+/*
+ * By the kernel's own count: it tells of what was lost in a ring by a record in front of the
+ * next one that finds room there, and that may never come.
+ */
+static uint64_t count_lost(const struct sideband *sideband)
+{
+	const int nr_cpus = perf_cpu_map__nr(sideband->cpus);
+	uint64_t nr = 0;
+
+	for (int cpu = 0; cpu < nr_cpus && sideband->has_lost_count; cpu++) {
+		struct perf_counts_values count = {};
+
+		if (!perf_evsel__read(sideband->evsel, cpu, 0, &count))
+			nr += count.lost;
+	}
+	return nr;
+}
+
 uint64_t sideband__nr_lost(const struct sideband *sideband)
 {
-	return sideband->nr_lost;
+	const uint64_t nr = count_lost(sideband);
+
+	return (nr > sideband->nr_lost ? nr : sideband->nr_lost) + sideband->nr_too_large;
 }
 
 void sideband__close(struct sideband *sideband)

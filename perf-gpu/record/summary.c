@@ -133,6 +133,11 @@ static void print_losses(const struct summary *summary)
 		      "no name",
 		      "records of mappings and processes were lost: some frames will "
 		      "have no name");
+	warn_of_count(summary->output.nr_sideband_over_limit,
+		      "record of mappings and processes has no room within --max-size: "
+		      "some frames will have no name",
+		      "records of mappings and processes have no room within --max-size: "
+		      "some frames will have no name");
 	warn_of_count(summary->nr_without_stack,
 		      "GPU record is of a launch so long before its file that it has no "
 		      "stack there",
@@ -187,7 +192,13 @@ static void format_kept(const struct summary *summary, char *text, size_t size)
 		 summary->nr_files > 1 ? " in the last file" : "");
 }
 
-/* What was recorded, and is not there; what is left out was not to be. */
+/* What was to be recorded, and is not there; what is left out was not to be. */
+static uint64_t nr_lost_of(const struct summary *summary)
+{
+	return account__nr_lost(&summary->account) -
+	       summary->account.nr_lost[ACCOUNT_OVER_LIMIT];
+}
+
 static uint64_t nr_dropped_of(const struct summary *summary)
 {
 	return account__nr_dropped(&summary->account) -
@@ -196,7 +207,7 @@ static uint64_t nr_dropped_of(const struct summary *summary)
 
 static void print_files(const struct summary *summary)
 {
-	const uint64_t nr_lost = carrier_losses__launches(&summary->losses);
+	const uint64_t nr_lost = nr_lost_of(summary);
 	const uint64_t nr_dropped = nr_dropped_of(summary);
 	const struct output_counts *output = &summary->output;
 	struct format_buf lost, processes, data, sidecar, files;

@@ -143,6 +143,7 @@ struct sidecar_recorder {
 	uint64_t nr_records, nr_records_cut;
 	bool has_others;
 	uint64_t nr_over_limit, stopped_after_ns, nr_bytes_cut, nr_records_over_limit;
+	uint64_t nr_lost_sideband;
 	/* Of record --overwrite: what of before this time is not here; 0: all is */
 	uint64_t kept_from_ns, nr_cut_launches, nr_cut_records;
 };

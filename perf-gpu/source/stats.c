@@ -119,6 +119,7 @@ int source_stats__take(struct source_stats *stats, const struct sidecar *sidecar
 	take_records(&stats->account, sidecar);
 	stats->stopped_after_ns = sidecar->recorder.stopped_after_ns;
 	stats->nr_bytes_cut = sidecar->recorder.nr_bytes_cut;
+	stats->nr_lost_sideband = sidecar->recorder.nr_lost_sideband;
 	return 0;
 }
 

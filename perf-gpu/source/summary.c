@@ -306,6 +306,11 @@ void source_stats__print_losses(const struct source_stats *stats)
 		pr_info("%s of GPU records are left out: there were more than --max-size "
 			"has room for",
 			format__file_size(stats->nr_bytes_cut, &time));
+	tell_count(stats->nr_lost_sideband,
+		   "record of mappings and processes was lost while recording: some "
+		   "frames will have no name",
+		   "records of mappings and processes were lost while recording: some "
+		   "frames will have no name");
 	account__print(&stats->account);
 	warn_of_files(stats);
 }

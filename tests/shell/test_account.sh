@@ -48,6 +48,8 @@ account()
 	said=$(said_sums <err)
 	[ -z "$2" ] || expect "$what: all launches are accounted for" "$2 = $2" "$(added_up 'launches' "$said")"
 	[ -z "$3" ] || expect "$what: all GPU records are" "$3 = $3" "$(added_up 'GPU records' "$said")"
+	[ -z "$2" ] || expect "$what: the closing line has what is lost" $(($2 - $(part launches samples "$said"))) \
+		"$(sed -nE 's/^\[ perf-gpu record: ([0-9,]+) launch(es)? lost, .*/\1/p' err | tr -d ,)"
 	expect "$what: inject has the same figures" "$said" "$(sums "$PERF_GPU" inject -v)"
 	expect "$what: report has" "$said" "$(sums "$PERF_GPU" report -v)"
 	SAID=$said
@@ -77,6 +79,35 @@ record -m 1 "${LAUNCHES[@]}" >out 2>err
 account "a ring of one page" $NR $NR
 some "a ring of one page: it overflows" launches "lost in rings"
 expect_match "and is told" '^perf-gpu record: warning: [0-9,]+ launch(es were| was) lost for lack of room' "$(cat err)"
+
+# --- what is mapped ----------------------------------------------------------------------
+
+# The recorder is stopped, while there are more mappings than the side-band's rings have room for.
+cat >maps.py <<END
+import mmap
+with open("/bin/true", "rb") as file:
+    for _ in range(40000):
+        mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
+END
+cat >maps.sh <<END
+kill -STOP \$PPID
+python3 maps.py
+kill -CONT \$PPID
+exec "\$@"
+END
+# mappings_lost FILE PATTERN: how many a line says, without commas
+mappings_lost()
+{
+	sed -nE "s/.* ([0-9,]+) records of mappings and processes were lost$2: some frames will have no name.*/\1/p" "$1"
+}
+record bash maps.sh "${LAUNCHES[@]}" >out 2>err
+account "too many mappings" $NR $NR
+lost=$(mappings_lost err "")
+expect_match "too many mappings: it is told how many are lost" '^[0-9,]+$' "$lost"
+"$PERF_GPU" inject >out 2>err
+expect "too many mappings: also by inject" "$lost" "$(mappings_lost err " while recording")"
+"$PERF_GPU" report >out 2>err
+expect "too many mappings: and report" "$lost" "$(mappings_lost err " while recording")"
 
 # --- CUPTI -------------------------------------------------------------------------------
 

@@ -151,7 +151,7 @@ import zlib
 path, seconds = sys.argv[1], int(sys.argv[2])
 data = bytearray(open(path, "rb").read())
 # The last block has the recorder's record alone; 48 bytes in, it has the later clocks.
-block = len(data) - 32 - 168
+block = len(data) - 32 - 176
 end = block + 32 + 48
 assert struct.unpack_from("<I", data, block)[0] == 0x42555047
 realtime, = struct.unpack_from("<Q", data, end)
@@ -240,12 +240,12 @@ head -c 300 first.data >cut.data
 cp first.data.gpu cut.data.gpu
 refused "half a header" '.*cut.data' second.data cut.data
 
-# The recorder's block is the last, of 32 + 168 bytes.
+# The recorder's block is the last, of 32 + 176 bytes.
 cp first.data copy.data
-head -c -200 first.data.gpu >copy.data.gpu
+head -c -208 first.data.gpu >copy.data.gpu
 check_status "a sidecar without its end has the clock of perf.data" 0 "$PERF_GPU" merge -o end.data copy.data second.data
 expect "and all kernels" "$(sum_of first.data second.data)" "$(account end.data)"
-head -c -200 first.data.gpu | head -c -40 >copy.data.gpu
+head -c -208 first.data.gpu | head -c -40 >copy.data.gpu
 check_status "damage is told" 0 "$PERF_GPU" merge -o end.data copy.data second.data
 expect_match "as always" '^perf-gpu merge: warning: copy.data.gpu is damaged: ' "$(cat "$TMP/err")"
 

@@ -30,9 +30,12 @@ struct fixture {
 	uint64_t cursor;
 };
 
-static void open_fixture(struct fixture *fixture, enum call_graph call_graph)
+/* @max_bytes: of records; 0: any number */
+static void open_limited(struct fixture *fixture, enum call_graph call_graph,
+			 uint64_t max_bytes)
 {
 	struct output_config config = {
+		.max_bytes = max_bytes,
 		.argv = cmdline,
 		.stack = {.call_graph = call_graph, .dwarf_bytes = 8192},
 		.session = 0x1122334455667788,
@@ -46,6 +49,11 @@ static void open_fixture(struct fixture *fixture, enum call_graph call_graph)
 	snprintf(fixture->path, sizeof(fixture->path), "%s/perf.data", fixture->dir);
 	config.path = fixture->path;
 	CHECK_EQ(output__open(&config, &fixture->output), 0);
+}
+
+static void open_fixture(struct fixture *fixture, enum call_graph call_graph)
+{
+	open_limited(fixture, call_graph, 0);
 }
 
 /* As BPF and the kernel make it: the raw part and its u32 size fill words. */
@@ -388,7 +396,8 @@ TEST(processes_are_counted_once)
 }
 
 /* PERF_RECORD_MMAP2 with a sample_id of TID, TIME, CPU, IDENTIFIER */
-static const struct perf_event_header *mmap2(struct fixture *fixture, const char *name)
+static const struct perf_event_header *mmap2_at(struct fixture *fixture, const char *name,
+						uint64_t time_ns)
 {
 	struct {
 		struct perf_event_header header;
@@ -404,12 +413,60 @@ static const struct perf_event_header *mmap2(struct fixture *fixture, const char
 		.pid = 10,
 		.tid = 10,
 		.prot = 5,
-		.id = {0, 4000, 0, 4711},
+		.id = {0, time_ns, 0, 4711},
 	};
 
 	memcpy(event.name, name, strlen(name));
 	memcpy(fixture->record, &event, sizeof(event));
 	return (const struct perf_event_header *)fixture->record;
+}
+
+static const struct perf_event_header *mmap2(struct fixture *fixture, const char *name)
+{
+	return mmap2_at(fixture, name, 4000);
+}
+
+/* Fill a file up to its limit with launches of that time. */
+static void fill(struct fixture *fixture, uint64_t time_ns)
+{
+	const struct ring_frames from = {
+		.launch = {.pid = 10, .time_ns = time_ns, .event = some_launch}};
+
+	while (!output__counts(fixture->output).nr_over_limit)
+		CHECK_EQ(output__frames(fixture->output, &from, BYTES_OF(0)), 0);
+}
+
+TEST(behind_the_limit_side_band_of_launches_has_some_room)
+{
+	const uint64_t max_bytes = 65536;
+	uint64_t before;
+	struct fixture f;
+
+	open_limited(&f, CALL_GRAPH_UNWIND, max_bytes);
+	fill(&f, 5000);
+	before = output__counts(f.output).bytes;
+	CHECK_EQ(output__sideband(f.output, mmap2(&f, "/bin/true")), 0);
+	CHECK(output__counts(f.output).bytes > before);
+	CHECK_EQ(output__counts(f.output).nr_sideband_over_limit, 0);
+	for (int i = 0; i < 1000; i++)
+		CHECK_EQ(output__sideband(f.output, mmap2(&f, "/bin/true")), 0);
+	CHECK(output__counts(f.output).bytes < max_bytes / 7 * 8);
+	CHECK(output__counts(f.output).nr_sideband_over_limit > 0);
+	close_fixture(&f);
+}
+
+TEST(behind_the_limit_nobody_misses_later_side_band)
+{
+	struct fixture f;
+	uint64_t bytes;
+
+	open_limited(&f, CALL_GRAPH_UNWIND, 4096);
+	fill(&f, 5000);
+	bytes = output__counts(f.output).bytes;
+	CHECK_EQ(output__sideband(f.output, mmap2_at(&f, "/bin/true", 5001)), 0);
+	CHECK_EQ(output__counts(f.output).bytes, bytes);
+	CHECK_EQ(output__counts(f.output).nr_sideband_over_limit, 0);
+	close_fixture(&f);
 }
 
 TEST(side_band_gets_its_own_id)
