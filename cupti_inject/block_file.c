@@ -74,12 +74,39 @@ static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offse
 	return ret;
 }
 
-/* The file is the recorder's, who has it for us. 0 or -errno. */
+/* Would another user, or who has another root folder, get there? */
+static bool is_out_of_reach(int err)
+{
+	return err == -EACCES || err == -EPERM || err == -ENOENT || err == -ENOTDIR ||
+	       err == -EROFS || err == -ELOOP;
+}
+
+/* The recorder makes the file for us. 0 or -errno. */
 static int ask_for_file(struct block_file *file)
 {
 	int fd = log_client__open(file->log_id, file->is_launch_log);
 
 	return fd < 0 ? fd : own_file__adopt(&file->file, fd);
+}
+
+/*
+ * It was closed by the program, which may be another user since then, or have another root
+ * folder: the recorder gets there. 0 or -errno; -ENOENT if there is no recorder any more, or
+ * no such file.
+ */
+static int ask_for_file_again(struct block_file *file)
+{
+	const dev_t dev = file->file.dev;
+	const ino_t ino = file->file.ino;
+	int err = ask_for_file(file);
+
+	if (err)
+		return err == -ECONNREFUSED ? -ENOENT : err;
+	if (file->file.dev == dev && file->file.ino == ino)
+		return 0;
+	/* A new one, in the place of what somebody has removed */
+	own_file__close(&file->file);
+	return -ENOENT;
 }
 
 /* 0 or -errno; -ENOENT if the file is in no folder any more */
@@ -89,11 +116,8 @@ static int block_file__check(struct block_file *file)
 	struct stat st;
 	int err = own_file__check(&file->file, &st);
 
-	if (err && !has_path) {
-		err = ask_for_file(file);
-		/* There is no recorder any more. */
-		if (err == -ECONNREFUSED)
-			err = -ENOENT;
+	if (err && (!has_path || is_out_of_reach(err))) {
+		err = ask_for_file_again(file);
 		if (!err)
 			err = own_file__check(&file->file, &st);
 	}
@@ -148,13 +172,6 @@ int block_file__write(struct block_file *file, struct block *block)
 
 	no_cancel__end(cancel_state);
 	return err;
-}
-
-/* Would another user, or who has another root folder, get there? */
-static bool is_out_of_reach(int err)
-{
-	return err == -EACCES || err == -EPERM || err == -ENOENT || err == -ENOTDIR ||
-	       err == -EROFS || err == -ELOOP;
 }
 
 int block_file__open(const char *spool, uint64_t log_id, const char *suffix,

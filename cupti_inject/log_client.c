@@ -205,6 +205,24 @@ void log_client__tell_taken(uint64_t log_id)
 	tell(log_id, LOG_REQUEST_TAKEN, -1);
 }
 
+bool log_client__is_gone(void)
+{
+	struct sockaddr_un address;
+	bool is_gone;
+	int fd;
+
+	if (!*server_name)
+		return false;
+	fd = open_socket();
+	if (fd < 0)
+		return false;
+	is_gone = connect(fd, (const struct sockaddr *)&address,
+			  server_address(&address)) &&
+		  errno == ECONNREFUSED;
+	close(fd);
+	return is_gone;
+}
+
 static int ask_for_file(const struct log_request *request)
 {
 	const int64_t deadline_ms = now_ms() + MAX_WAIT_MS;

@@ -32,6 +32,12 @@ int log_client__open_tally(uint64_t log_id);
 /* Give the recorder a tally, which stays the caller's; if it can't be given, it isn't. */
 void log_client__send_tally(uint64_t log_id, int file);
 
+/*
+ * Has the recorder gone that is to be asked? Not if there is none to be asked. Waits for
+ * nothing.
+ */
+bool log_client__is_gone(void);
+
 /* Tell the recorder at once that the process can't be recorded, as another has CUPTI. */
 void log_client__tell_taken(uint64_t log_id);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "gpu_log.h"
+#include "log_client.h"
 
 bool recorder__is_dead(const char *spool)
 {
@@ -18,7 +19,7 @@ bool recorder__is_dead(const char *spool)
 	snprintf(path, sizeof(path), "%s/%s", spool, GPU_LOG_JOURNAL);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return log_client__is_gone();
 	is_dead = !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_UNLCK;
 	close(fd);
 	return is_dead;

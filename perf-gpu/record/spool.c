@@ -360,6 +360,18 @@ static int note_made(struct spool *spool, int fd)
 }
 
 /*
+ * Has a process made it that is another user by now, or in another root folder? Who can put
+ * a file of the user's there, which has no other name, can write to it himself.
+ */
+static bool is_of_process(const struct spool *spool, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	       st.st_uid == spool->uid;
+}
+
+/*
  * One that was made before. Who asks can have put anything in its place: a FIFO, on which
  * open(2) would wait, or a link to a file that is only ours to write.
  */
@@ -370,7 +382,7 @@ static int reopen_log(const struct spool *spool, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	if (has_made(spool, fd))
+	if (has_made(spool, fd) || is_of_process(spool, fd))
 		return fd;
 	close(fd);
 	return -EPERM;

@@ -108,6 +108,8 @@ bool spool__is_in_use(const struct spool *spool);
  * spool__make_log - make a log for a process that can't do so, or open it once more
  * @suffix: SPOOL_*_SUFFIX
  *
+ * A log that a process has made is opened, too, if it is the user's.
+ *
  * Return: a file descriptor, open for writing; or a negative errno, not printed: -EPERM if
  * something else has its name, -ENOSPC if too many were made.
  */

@@ -25,3 +25,5 @@ play vfork
 play daemon "$WORKLOADS/families" daemon carry-on
 play setuid
 play chroot
+play setuid-closefrom
+play chroot-closefrom

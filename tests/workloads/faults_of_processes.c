@@ -116,28 +116,63 @@ static int vfork_only(void)
 	return 0;
 }
 
+static void become_nobody(void)
+{
+	if (setgid(NOBODY) || setuid(NOBODY))
+		fault__complain("setuid");
+}
+
 static int change_user(void)
 {
 	gpu__launch(NR_LAUNCHES);
-	if (setgid(NOBODY) || setuid(NOBODY))
-		fault__complain("setuid");
+	become_nobody();
 	gpu__launch(NR_LAUNCHES);
 	return 0;
 }
 
 /* Where there is neither /proc nor what else is found by path */
+static void go_into_root(void)
+{
+	if (mkdir("root", 0700) || chroot("root") || chdir("/"))
+		fault__complain("chroot");
+}
+
 static int change_root(void)
 {
 	gpu__launch(NR_LAUNCHES);
-	if (mkdir("root", 0700) || chroot("root") || chdir("/"))
-		fault__complain("chroot");
+	go_into_root();
+	gpu__launch(NR_LAUNCHES);
+	return 0;
+}
+
+/* As a daemon does that gives up its rights: its log is closed, and out of its reach. */
+static int change_user_and_close(void)
+{
+	gpu__launch(NR_LAUNCHES);
+	become_nobody();
+	closefrom(3);
+	gpu__launch(NR_LAUNCHES);
+	return 0;
+}
+
+static int change_root_and_close(void)
+{
+	gpu__launch(NR_LAUNCHES);
+	go_into_root();
+	closefrom(3);
 	gpu__launch(NR_LAUNCHES);
 	return 0;
 }
 
 const struct fault faults_of_processes[] = {
-	{"stop", stop_and_go_on},	 {"exec", execute_other},
-	{"exec-itself", execute_itself}, {"fork", fork_only},
-	{"vfork", vfork_only},		 {"setuid", change_user},
-	{"chroot", change_root},	 {},
+	{"stop", stop_and_go_on},
+	{"exec", execute_other},
+	{"exec-itself", execute_itself},
+	{"fork", fork_only},
+	{"vfork", vfork_only},
+	{"setuid", change_user},
+	{"chroot", change_root},
+	{"setuid-closefrom", change_user_and_close},
+	{"chroot-closefrom", change_root_and_close},
+	{},
 };
