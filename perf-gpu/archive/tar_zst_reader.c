@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/spare_memory.h"
 #include "archive/tar_zst.h"
 #include "util/log.h"
 #include "util/progress.h"
@@ -28,6 +29,12 @@ struct tar_zst_reader {
 	unsigned char in[PIECE_BYTES];
 };
 
+static int reader__no_memory(const struct tar_zst_reader *reader)
+{
+	pr_err("no memory to unpack %s", reader->path);
+	return -ENOMEM;
+}
+
 static int reader__damaged(const struct tar_zst_reader *reader, const char *how)
 {
 	pr_err("%s is cut off or damaged (%s): copy it again, or pack it again with "
@@ -45,10 +52,8 @@ static int reader__fail(const struct tar_zst_reader *reader)
 		return reader->err;
 	}
 	/* Not all of libarchive, and of what it decodes by, tells it so. */
-	if (archive_errno(reader->archive) == ENOMEM || errno == ENOMEM) {
-		pr_err("no memory to unpack %s", reader->path);
-		return -ENOMEM;
-	}
+	if (archive_errno(reader->archive) == ENOMEM || errno == ENOMEM)
+		return reader__no_memory(reader);
 	return reader__damaged(reader, how ? how : "it can't be read");
 }
 
@@ -137,6 +142,8 @@ int tar_zst_reader__next(struct tar_zst_reader *reader, const char **ret_name,
 	const char *name;
 	int ret;
 
+	if (!spare_memory__is_there())
+		return reader__no_memory(reader);
 	errno = 0;
 	ret = archive_read_next_header2(reader->archive, entry);
 	if (ret == ARCHIVE_EOF)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "archive/spare_memory.h"
 #include "archive/tar_zst.h"
 #include "util/log.h"
 
@@ -26,6 +27,12 @@ struct tar_zst_writer {
 	unsigned char *zeros; /* PIECE_BYTES of them */
 };
 
+static int writer__no_memory(const struct tar_zst_writer *writer)
+{
+	pr_err("no memory to write %s", writer->path);
+	return -ENOMEM;
+}
+
 /* out_file has printed what it failed with. */
 static int writer__fail(const struct tar_zst_writer *writer)
 {
@@ -34,10 +41,8 @@ static int writer__fail(const struct tar_zst_writer *writer)
 	if (err)
 		return err;
 	err = archive_errno(writer->archive);
-	if (err == ENOMEM || errno == ENOMEM) {
-		pr_err("no memory to write %s", writer->path);
-		return -ENOMEM;
-	}
+	if (err == ENOMEM || errno == ENOMEM)
+		return writer__no_memory(writer);
 	pr_err("cannot write %s: %s", writer->path,
 	       archive_error_string(writer->archive));
 	return err > 0 ? -err : -EIO;
@@ -170,6 +175,8 @@ int tar_zst_writer__add(struct tar_zst_writer *writer, const struct tar_zst_file
 	struct archive_entry *entry = writer->entry;
 	int err;
 
+	if (!spare_memory__is_there())
+		return writer__no_memory(writer);
 	archive_entry_clear(entry);
 	archive_entry_set_pathname(entry, file->name);
 	archive_entry_set_size(entry, (la_int64_t)file->bytes);

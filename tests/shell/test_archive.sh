@@ -369,6 +369,7 @@ device|has symfs/device in it, which is no regular file
 fifo|has symfs/fifo in it, which is no regular file
 folder|has symfs/folder/? in it, which is no regular file
 sparse|isn't in one piece
+long-name|has symfs/n+ in it, which
 huge-size|would unpack to more than
 behind-the-end|has symfs/more in it, which
 later-version|is in a later format than this perf-gpu reads, perf-gpu archive 2
@@ -398,6 +399,23 @@ check_status "also where few may be open at first" 0 \
 	bash -c "ulimit -Sn 64; exec '$PERF_GPU' script -q -i $many"
 check_status "but not where fewer may" 1 bash -c "ulimit -n 64; exec '$PERF_GPU' script -i $many"
 expect_match "which is said" 'Too many open files' "$(cat err)"
+
+# libarchive prints a line of its own where it has no memory for a name, and exits.
+if has plain; then
+	out_of_memory=0
+	for ((megabytes = 20; megabytes < 400; megabytes++)); do
+		status=0
+		prlimit --as=$((megabytes << 20)) "$PERF_GPU" script -i hostile/long-name.tar.zst >out 2>err || status=$?
+		[ $status != 127 ] || continue # libraries have no room
+		grep 'no memory to unpack hostile/long-name.tar.zst$' err >/dev/null || break
+		out_of_memory=$((out_of_memory + 1))
+	done
+	check "without memory for names it is said that there is none" test $out_of_memory -gt 1
+	expect_match "however much there is" 'has symfs/n+ in it, which' "$(cat err)"
+	expect "in one line" 1 "$(wc -l <err)"
+else
+	skip_one "without memory for names it is said that there is none" "built with sanitizers"
+fi
 
 check_status "a folder to unpack in that isn't there" 1 env TMPDIR=/nonexistent "$PERF_GPU" script -i $x
 expect_match "is named, and what to do" 'in /nonexistent: .*; set TMPDIR' "$(cat err)"

@@ -93,6 +93,8 @@ def change(kind, files):
         files[0] = regular(MARK, b"perf-gpu archive 2\nand more\n")
     elif kind == "many-files":
         files += [regular(f"symfs/opt/file{i}", b"x") for i in range(200)]
+    elif kind == "long-name":
+        files.append(regular("symfs/" + "n" * 1_000_000, b"x"))
     elif kind == "no-mark":
         del files[0]
     elif kind == "empty-tar":
