@@ -227,6 +227,20 @@ static int join_part(struct merge_sidecar *sidecar, const struct merge_input *in
 	return repeated;
 }
 
+/*
+ * One record that isn't as its type has to be. Those behind it stay, since ids are said, not
+ * counted: what refers to it is for who reads to find. That it isn't there is counted, by
+ * what the recorder had counted.
+ */
+static void tell_broken(struct merge_sidecar *sidecar, const struct merge_input *input,
+			const struct gpu_log_record *record)
+{
+	if (log_limit__take(&sidecar->limit))
+		pr_warning("%s breaks the format in a log: a record (of type %u) is left "
+			   "out",
+			   input->sidecar_path, record->type);
+}
+
 static int take_record(struct merge_sidecar *sidecar, const struct merge_input *input,
 		       const struct gpu_log_record *record)
 {
@@ -234,6 +248,10 @@ static int take_record(struct merge_sidecar *sidecar, const struct merge_input *
 	int err;
 
 	err = log_record__rewrite(record, &input->shift, rewritten);
+	if (err == -EINVAL) {
+		tell_broken(sidecar, input, record);
+		return 0;
+	}
 	if (!err)
 		err = join_part(sidecar, input, rewritten);
 	if (err > 0)
@@ -262,16 +280,14 @@ static int take_block(struct merge_sidecar *sidecar, const struct merge_input *i
 	begin_block(sidecar, block->log_id);
 	while ((got = gpu_log_cursor__next(&cursor, &record)) > 0) {
 		err = take_record(sidecar, input, record);
-		if (err == -EINVAL)
-			got = err;
 		if (err)
-			break;
+			return err;
 	}
-	if (got > 0)
-		return err;
+	/* Where the next one would begin, only its size could tell. */
 	if (got == -EINVAL && log_limit__take(&sidecar->limit))
-		pr_warning("%s breaks the format in a log: a part of a block is left out",
-			   input->sidecar_path);
+		pr_warning(
+			"%s breaks the format in a log: the rest of a block is left out",
+			input->sidecar_path);
 	return end_block(sidecar);
 }
 
@@ -317,7 +333,7 @@ int merge_sidecar__end(struct merge_sidecar *sidecar, struct merge_input *const 
 		all.end_monotonic_ns = all.monotonic_ns;
 		all.end_realtime_ns = all.realtime_ns;
 	}
-	log_limit__tell(&sidecar->limit, "blocks");
+	log_limit__tell(&sidecar->limit, "records and blocks");
 	all.nr_records -= sidecar->nr_repeated < all.nr_records ? sidecar->nr_repeated
 								: all.nr_records;
 	begin_block(sidecar, 0);

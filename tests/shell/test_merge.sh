@@ -249,6 +249,58 @@ head -c -208 first.data.gpu | head -c -40 >copy.data.gpu
 check_status "damage is told" 0 "$PERF_GPU" merge -o end.data copy.data second.data
 expect_match "as always" '^perf-gpu merge: warning: copy.data.gpu is damaged: ' "$(cat "$TMP/err")"
 
+# break_kernel FILE SIZE: one in the midst of a block of kernels says to be a process, or to have
+# SIZE; the checksum is right
+break_kernel()
+{
+	python3 - "$1" "$2" <<'END'
+import struct
+import sys
+import zlib
+
+path, size = sys.argv[1], int(sys.argv[2])
+data = bytearray(open(path, "rb").read())
+at = 0
+while at < len(data):
+    magic, _, nr_bytes, *_ = struct.unpack_from("<IIIIQQ", data, at)
+    assert magic == 0x42555047
+    kernels, record = [], at + 32
+    while record < at + 32 + nr_bytes:
+        kind, record_size = struct.unpack_from("<HH", data, record)
+        if kind == 7:
+            kernels.append(record)
+        record += record_size
+    if len(kernels) > 4:
+        break
+    at += 32 + nr_bytes
+middle = kernels[len(kernels) // 2]
+struct.pack_into("<H", data, middle + (2 if size else 0), size or 1)
+struct.pack_into("<I", data, at + 4, zlib.crc32(data[at + 8:at + 32 + nr_bytes]))
+open(path, "wb").write(data)
+print(len(kernels) - len(kernels) // 2)
+END
+}
+gpu_records()
+{
+	"$PERF_GPU" report -v -i "$1" 2>&1 >/dev/null | sed -nE 's/.*GPU records: ([^]]*[^] ]).*/\1/p'
+}
+record -o many.data "$WORKLOADS/launches" -n 100
+cp many.data copy.data
+cp many.data.gpu copy.data.gpu
+break_kernel copy.data.gpu 0 >behind
+check_status "a record that isn't what it says" 0 "$PERF_GPU" merge -o end.data copy.data first.data
+expect "is told" "perf-gpu merge: warning: copy.data.gpu breaks the format in a log: a record (of type 1) is left out" \
+	"$(grep warning "$TMP/err")"
+nr_all=$((100 + $(account first.data | cut -d ' ' -f 1)))
+expect "and is all that is missing" "$nr_all = $((nr_all - 1)) delivered + 1 unreadable" "$(gpu_records end.data)"
+cp many.data.gpu copy.data.gpu
+break_kernel copy.data.gpu 12 >behind
+check_status "a record without a size" 0 "$PERF_GPU" merge -o end.data copy.data first.data
+expect "is told" "perf-gpu merge: warning: copy.data.gpu breaks the format in a log: the rest of a block is left out" \
+	"$(grep warning "$TMP/err")"
+expect "and all that was behind it is counted" "$nr_all = $((nr_all - $(cat behind))) delivered + $(cat behind) unreadable" \
+	"$(gpu_records end.data)"
+
 check_status "onto what is read" 1 "$PERF_GPU" merge -o first.data first.data second.data
 expect "is refused" "perf-gpu merge: first.data is what is read: write to another file with -o" "$(cat "$TMP/err")"
 check_status "onto a sidecar that is read" 1 "$PERF_GPU" merge -o second.data.gpu first.data second.data
