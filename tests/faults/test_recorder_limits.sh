@@ -22,6 +22,9 @@ do_memory_cgroup()
 
 	if [ -e $parent/memory/cgroup.procs ]; then
 		parent+=/memory limit=memory.limit_in_bytes
+	elif ! grep -w memory $parent/cgroup.subtree_control >/dev/null; then
+		# Version 2, where nobody has asked for it yet
+		echo +memory >$parent/cgroup.subtree_control || return
 	fi
 	echo "$parent/perf-gpu-test.$pid" >>"$TMP/cgroups"
 	mkdir "$parent/perf-gpu-test.$pid" &&
