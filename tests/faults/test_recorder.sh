@@ -75,6 +75,11 @@ do_kill()
 	done
 }
 
+do_kill_nobody()
+{
+	do_kill
+}
+
 do_memory()
 {
 	: >full
@@ -87,5 +92,8 @@ play term "${program[@]}"
 play hup "${watched[@]}"
 play pipe "${program[@]}"
 play kill "${watched[@]}"
+as_nobody=("${watched[@]}")
+as_nobody[-1]=between-as-nobody
+play kill-nobody "${as_nobody[@]}"
 preload=(LD_PRELOAD="$O/tests/tools/libno-memory.so" NO_MEMORY_FILE=full)
 play memory "${watched[@]}"

@@ -24,6 +24,14 @@ void fault__complain(const char *what)
 	_exit(8);
 }
 
+#define NOBODY 65534
+
+void fault__become_nobody(void)
+{
+	if (setgid(NOBODY) || setuid(NOBODY))
+		fault__complain("setuid");
+}
+
 int main(int argc, char **argv)
 {
 	/* A lock that is held for ever is to end the test. */

@@ -22,4 +22,7 @@ extern const struct fault faults_of_recorder[];
  */
 __attribute__((noreturn)) void fault__complain(const char *what);
 
+/* Root gives up all that he may, as a daemon does. */
+void fault__become_nobody(void);
+
 #endif

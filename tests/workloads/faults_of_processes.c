@@ -12,8 +12,6 @@
 #include "fault_log.h"
 #include "faults.h"
 
-#define NOBODY 65534
-
 static void wait_for(pid_t child, int wanted)
 {
 	int status;
@@ -116,16 +114,10 @@ static int vfork_only(void)
 	return 0;
 }
 
-static void become_nobody(void)
-{
-	if (setgid(NOBODY) || setuid(NOBODY))
-		fault__complain("setuid");
-}
-
 static int change_user(void)
 {
 	gpu__launch(NR_LAUNCHES);
-	become_nobody();
+	fault__become_nobody();
 	gpu__launch(NR_LAUNCHES);
 	return 0;
 }
@@ -149,7 +141,7 @@ static int change_root(void)
 static int change_user_and_close(void)
 {
 	gpu__launch(NR_LAUNCHES);
-	become_nobody();
+	fault__become_nobody();
 	closefrom(3);
 	gpu__launch(NR_LAUNCHES);
 	return 0;

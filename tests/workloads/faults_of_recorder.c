@@ -2,6 +2,7 @@
 /* What a program does while something happens to its recorder (tests/faults/recorder.md). */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fault_gpu.h"
@@ -23,7 +24,16 @@ static void note_signal(int signal)
 	make_file("signalled");
 }
 
-/* Launches, says so by the file "reached", goes on when there is a file "go". */
+/* It says so by the file "reached", and goes on when there is a file "go". */
+static int go_on(void)
+{
+	make_file("reached");
+	while (access("go", F_OK))
+		usleep(10000);
+	gpu__launch(NR_LAUNCHES);
+	return 7;
+}
+
 static int between(void)
 {
 	const struct sigaction action = {.sa_handler = note_signal,
@@ -32,14 +42,21 @@ static int between(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	gpu__launch(NR_LAUNCHES);
-	make_file("reached");
-	while (access("go", F_OK))
-		usleep(10000);
+	return go_on();
+}
+
+/* As a user who doesn't get to what the recorder has */
+static int between_as_nobody(void)
+{
 	gpu__launch(NR_LAUNCHES);
-	return 7;
+	if (chmod(".", 0777))
+		fault__complain("chmod");
+	fault__become_nobody();
+	return go_on();
 }
 
 const struct fault faults_of_recorder[] = {
 	{"between", between},
+	{"between-as-nobody", between_as_nobody},
 	{},
 };
