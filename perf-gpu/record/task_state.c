@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "perfdata/format.h"
 #include "perfdata/sample.h"
@@ -38,16 +39,25 @@ struct waiting_task {
 };
 
 struct thread {
-	uint32_t tid;
+	uint32_t tid; /* first: key */
 	struct comm_event *comm; /* NULL: not known */
+};
+
+struct map {
+	TAILQ_ENTRY(map) by_age;
+	struct perfdata_mmap2 *event;
 };
 
 struct process {
 	uint32_t pid; /* first: key */
 	bool has_left; /* its first thread has */
-	struct thread *threads;
-	size_t nr_threads, threads_capacity;
-	struct perfdata_mmap2 **maps; /* in their order */
+	void *threads; /* a tree of tsearch(3), by tid */
+	TAILQ_HEAD(, map) maps; /* in the order in which they came */
+	/*
+	 * The same, the highest addresses first: the kernel gives out ever lower ones, so
+	 * what is new comes at the end, mostly.
+	 */
+	struct map **by_address;
 	size_t nr_maps, maps_capacity;
 };
 
@@ -101,6 +111,7 @@ static struct process *add_process(struct task_state *state, uint32_t pid)
 	process = calloc(1, sizeof(*process));
 	if (process) {
 		process->pid = pid;
+		TAILQ_INIT(&process->maps);
 		if (tsearch(process, &state->processes, compare_processes))
 			return process;
 		free(process);
@@ -109,18 +120,39 @@ static struct process *add_process(struct task_state *state, uint32_t pid)
 	return NULL;
 }
 
+static void free_map(struct task_state *state, struct process *process, struct map *map)
+{
+	TAILQ_REMOVE(&process->maps, map, by_age);
+	free_event(state, map->event);
+	free(map);
+}
+
 static void drop_maps(struct task_state *state, struct process *process)
 {
 	for (size_t i = 0; i < process->nr_maps; i++)
-		free_event(state, process->maps[i]);
+		free_map(state, process, process->by_address[i]);
 	process->nr_maps = 0;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct thread *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void drop_thread(struct task_state *state, struct process *process,
+			struct thread *thread)
+{
+	tdelete(thread, &process->threads, compare_threads);
+	free_event(state, thread->comm);
+	free(thread);
 }
 
 static void drop_threads(struct task_state *state, struct process *process)
 {
-	for (size_t i = 0; i < process->nr_threads; i++)
-		free_event(state, process->threads[i].comm);
-	process->nr_threads = 0;
+	while (process->threads)
+		drop_thread(state, process, *(struct thread **)process->threads);
 }
 
 static void drop_process(struct task_state *state, struct process *process)
@@ -128,17 +160,16 @@ static void drop_process(struct task_state *state, struct process *process)
 	tdelete(process, &state->processes, compare_processes);
 	drop_maps(state, process);
 	drop_threads(state, process);
-	free(process->maps);
-	free(process->threads);
+	free(process->by_address);
 	free(process);
 }
 
-static struct thread *find_thread(struct process *process, uint32_t tid)
+static struct thread *find_thread(const struct process *process, uint32_t tid)
 {
-	for (size_t i = 0; i < process->nr_threads; i++)
-		if (process->threads[i].tid == tid)
-			return &process->threads[i];
-	return NULL;
+	const struct thread key = {.tid = tid};
+	struct thread **found = tfind(&key, &process->threads, compare_threads);
+
+	return found ? *found : NULL;
 }
 
 static struct thread *add_thread(struct task_state *state, struct process *process,
@@ -148,14 +179,15 @@ static struct thread *add_thread(struct task_state *state, struct process *proce
 
 	if (thread)
 		return thread;
-	if (array__grow(&process->threads, process->nr_threads,
-			&process->threads_capacity, sizeof(*thread))) {
-		state->nr_forgotten++;
-		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (thread) {
+		thread->tid = tid;
+		if (tsearch(thread, &process->threads, compare_threads))
+			return thread;
+		free(thread);
 	}
-	thread = &process->threads[process->nr_threads++];
-	*thread = (struct thread){.tid = tid};
-	return thread;
+	state->nr_forgotten++;
+	return NULL;
 }
 
 static void take_comm(struct task_state *state, const struct comm_event *event)
@@ -178,43 +210,103 @@ static void take_comm(struct task_state *state, const struct comm_event *event)
 	thread->comm = copy_event(state, event);
 }
 
+/* The first of the mappings that begin below an address */
+static size_t find_below(const struct process *process, uint64_t address)
+{
+	size_t low = 0, high = process->nr_maps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->by_address[middle]->event->addr >= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Those from @from up to @to are left out of the order by address. */
+static void close_gap(struct process *process, size_t from, size_t to)
+{
+	memmove(&process->by_address[from], &process->by_address[to],
+		(process->nr_maps - to) * sizeof(*process->by_address));
+	process->nr_maps -= to - from;
+}
+
+static void drop_oldest(struct task_state *state, struct process *process)
+{
+	struct map *oldest = TAILQ_FIRST(&process->maps);
+	size_t at = find_below(process, oldest->event->addr);
+
+	/* Of several that begin there, it is none or some before. */
+	while (process->by_address[--at] != oldest)
+		;
+	close_gap(process, at, at + 1);
+	free_map(state, process, oldest);
+	state->nr_forgotten++;
+}
+
+static uint64_t end_of(const struct perfdata_mmap2 *event)
+{
+	return event->bytes > UINT64_MAX - event->addr ? UINT64_MAX
+						       : event->addr + event->bytes;
+}
+
+/* A mapping replaces those whose place it takes. */
+static void drop_covered(struct task_state *state, struct process *process,
+			 const struct perfdata_mmap2 *event)
+{
+	const uint64_t end = end_of(event);
+	const size_t first = find_below(process, end);
+	const size_t last = find_below(process, event->addr);
+	size_t to = first;
+
+	for (size_t i = first; i < last; i++) {
+		struct map *map = process->by_address[i];
+
+		if (end_of(map->event) <= end)
+			free_map(state, process, map);
+		else
+			process->by_address[to++] = map;
+	}
+	if (first < last)
+		close_gap(process, to, last);
+}
+
 /* The copy becomes the process's, if there is room. */
 static void add_map(struct task_state *state, struct process *process,
 		    struct perfdata_mmap2 *copy)
 {
-	if (!array__grow(&process->maps, process->nr_maps, &process->maps_capacity,
-			 sizeof(copy))) {
-		process->maps[process->nr_maps++] = copy;
+	struct map *map = malloc(sizeof(*map));
+	size_t at;
+
+	if (!map || array__grow(&process->by_address, process->nr_maps,
+				&process->maps_capacity, sizeof(map))) {
+		free(map);
+		free_event(state, copy);
+		state->nr_forgotten++;
 		return;
 	}
-	free_event(state, copy);
-	state->nr_forgotten++;
+	map->event = copy;
+	TAILQ_INSERT_TAIL(&process->maps, map, by_age);
+	at = find_below(process, copy->addr);
+	memmove(&process->by_address[at + 1], &process->by_address[at],
+		(process->nr_maps - at) * sizeof(map));
+	process->by_address[at] = map;
+	process->nr_maps++;
 }
 
-/* A mapping replaces those whose place it takes. */
 static void take_map(struct task_state *state, const struct perfdata_mmap2 *event)
 {
 	struct process *process = add_process(state, event->pid);
 	struct perfdata_mmap2 *copy;
-	size_t nr = 0;
 
 	if (!process)
 		return;
-	for (size_t i = 0; i < process->nr_maps; i++) {
-		struct perfdata_mmap2 *map = process->maps[i];
-
-		if (map->addr >= event->addr &&
-		    map->addr + map->bytes <= event->addr + event->bytes)
-			free_event(state, map);
-		else
-			process->maps[nr++] = map;
-	}
-	if (nr == MAX_MAPS) {
-		free_event(state, process->maps[0]);
-		memmove(process->maps, process->maps + 1, --nr * sizeof(*process->maps));
-		state->nr_forgotten++;
-	}
-	process->nr_maps = nr;
+	drop_covered(state, process, event);
+	if (process->nr_maps == MAX_MAPS)
+		drop_oldest(state, process);
 	copy = copy_event(state, event);
 	if (copy)
 		add_map(state, process, copy);
@@ -239,8 +331,8 @@ static void change_task(const struct task_state *state, struct perf_event_header
 		memcpy((char *)event + event->size - bytes, trailer, bytes);
 }
 
-static void copy_comm(struct task_state *state, struct process *from, uint32_t from_tid,
-		      struct process *to, uint32_t tid)
+static void copy_comm(struct task_state *state, const struct process *from,
+		      uint32_t from_tid, struct process *to, uint32_t tid)
 {
 	struct thread *source = find_thread(from, from_tid), *thread;
 	struct comm_event *copy;
@@ -263,8 +355,11 @@ static void copy_comm(struct task_state *state, struct process *from, uint32_t f
 static void copy_maps(struct task_state *state, const struct process *from,
 		      struct process *to)
 {
-	for (size_t i = 0; i < from->nr_maps; i++) {
-		struct perfdata_mmap2 *copy = copy_event(state, from->maps[i]);
+	const struct map *map;
+
+	TAILQ_FOREACH(map, &from->maps, by_age)
+	{
+		struct perfdata_mmap2 *copy = copy_event(state, map->event);
 
 		if (!copy)
 			continue;
@@ -301,12 +396,10 @@ static void take_exit(struct task_state *state, const struct task_event *event)
 	if (!process)
 		return;
 	thread = find_thread(process, event->tid);
-	if (thread) {
-		free_event(state, thread->comm);
-		*thread = process->threads[--process->nr_threads];
-	}
+	if (thread)
+		drop_thread(state, process, thread);
 	process->has_left |= event->tid == event->pid;
-	if (process->has_left && !process->nr_threads)
+	if (process->has_left && !process->threads)
 		drop_process(state, process);
 }
 
@@ -387,19 +480,27 @@ struct walk {
 	int err;
 };
 
+static void write_thread(const void *node, VISIT visit, void *closure)
+{
+	const struct thread *thread = *(struct thread *const *)node;
+	struct walk *walk = closure;
+
+	if ((visit == postorder || visit == leaf) && thread->comm && !walk->err)
+		walk->err = walk->write(walk->ctx, &thread->comm->header);
+}
+
 static void write_process(const void *node, VISIT visit, void *closure)
 {
 	const struct process *process = *(struct process *const *)node;
 	struct walk *walk = closure;
+	const struct map *map;
 
 	if (visit != postorder && visit != leaf)
 		return;
-	for (size_t i = 0; i < process->nr_threads && !walk->err; i++)
-		if (process->threads[i].comm)
-			walk->err =
-				walk->write(walk->ctx, &process->threads[i].comm->header);
-	for (size_t i = 0; i < process->nr_maps && !walk->err; i++)
-		walk->err = walk->write(walk->ctx, &process->maps[i]->header);
+	twalk_r(process->threads, write_thread, walk);
+	TAILQ_FOREACH(map, &process->maps, by_age)
+	if (!walk->err)
+		walk->err = walk->write(walk->ctx, &map->event->header);
 }
 
 int task_state__write(const struct task_state *state,

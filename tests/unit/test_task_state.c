@@ -54,17 +54,23 @@ static void comm(struct task_state *state, uint32_t pid, uint32_t tid, const cha
 	take(state, &record, 32, pid, tid, time_ns);
 }
 
-static void map(struct task_state *state, uint32_t pid, uint64_t addr, const char *path,
-		uint64_t time_ns)
+static void map_bytes(struct task_state *state, uint32_t pid, uint64_t addr,
+		      uint64_t bytes, const char *path, uint64_t time_ns)
 {
 	struct record record = {.map = {.header = {.type = PERF_RECORD_MMAP2},
 					.pid = pid,
 					.tid = pid,
 					.addr = addr,
-					.bytes = 0x1000}};
+					.bytes = bytes}};
 
 	strcpy((char *)record.bytes + sizeof(record.map), path);
 	take(state, &record, sizeof(record.map) + 16, pid, pid, time_ns);
+}
+
+static void map(struct task_state *state, uint32_t pid, uint64_t addr, const char *path,
+		uint64_t time_ns)
+{
+	map_bytes(state, pid, addr, 0x1000, path, time_ns);
 }
 
 static void task(struct task_state *state, uint32_t type, uint32_t pid, uint32_t tid,
@@ -127,6 +133,26 @@ static void end(struct task_state *state)
 	CHECK_EQ(state->nr_forgotten, 0);
 }
 
+#define NR_MAPS 80000ull
+
+struct oldest {
+	uint64_t nr, first_ns, newest_ns;
+};
+
+/* Records come in the order of their times. */
+static int note_oldest(void *ctx, const struct perf_event_header *event)
+{
+	struct oldest *oldest = ctx;
+	struct perfdata_sample id;
+
+	CHECK_EQ(perfdata_sample__parse_id(&attr, event, &id), 0);
+	if (!oldest->nr++)
+		oldest->first_ns = id.time_ns;
+	CHECK(id.time_ns >= oldest->newest_ns);
+	oldest->newest_ns = id.time_ns;
+	return 0;
+}
+
 TEST(the_last_name_and_what_is_mapped)
 {
 	struct task_state state = new_state();
@@ -140,6 +166,49 @@ TEST(the_last_name_and_what_is_mapped)
 	comm(&state, 1, 1, "renamed", false, 7);
 	expect(&state, "1/1 renamed;1@1000 /app;1@5000 /other;");
 	end(&state);
+}
+
+/* Whole or in part, also by one that begins where it does, in the order of their coming */
+TEST(a_mapping_replaces_what_it_covers)
+{
+	struct task_state state = new_state();
+
+	comm(&state, 1, 1, "app", true, 1);
+	map_bytes(&state, 1, 0x1000, 0x4000, "/long", 2);
+	map(&state, 1, 0x9000, "/high", 3);
+	map(&state, 1, 0x1000, "/begin", 4);
+	map(&state, 1, 0x4000, "/end", 5);
+	map(&state, 1, 0x8000, "/below", 6);
+	expect(&state, "1/1 app;1@1000 /long;1@9000 /high;1@1000 /begin;1@4000 /end;"
+		       "1@8000 /below;");
+	map_bytes(&state, 1, 0x2000, 0x7000, "/wide", 7);
+	expect(&state, "1/1 app;1@1000 /long;1@9000 /high;1@1000 /begin;1@2000 /wide;");
+	map_bytes(&state, 1, 0, UINT64_MAX, "/all", 8);
+	expect(&state, "1/1 app;1@0 /all;");
+	end(&state);
+}
+
+/* As of a program that maps and unmaps, of which only the former is told */
+TEST(the_oldest_of_too_many_mappings_is_forgotten)
+{
+	struct task_state state = new_state();
+	struct oldest oldest = {0};
+
+	for (uint64_t i = 0; i < NR_MAPS; i++) {
+		/* Up, down, and some in their places */
+		map_bytes(&state, 1, (NR_MAPS + (i & 1 ? i : -i)) << 12, 0x1000, "/jit",
+			  i + 1);
+		if (i % 16 == 0)
+			map_bytes(&state, 1, (NR_MAPS + (i & 1 ? i : -i)) << 12, 0x800,
+				  "/sub", i + 1);
+	}
+	task_state__settle(&state, UINT64_MAX);
+	CHECK_EQ(task_state__write(&state, note_oldest, &oldest), 0);
+	CHECK_EQ(oldest.nr, 65530);
+	CHECK_EQ(oldest.nr + state.nr_forgotten, NR_MAPS + NR_MAPS / 16);
+	CHECK(oldest.first_ns > 1);
+	task_state__release(&state);
+	CHECK_EQ(state.nr_bytes, 0);
 }
 
 TEST(a_child_has_what_its_parent_had)
