@@ -82,8 +82,9 @@ static void tell_name(uint32_t domain, CUpti_CallbackId cbid)
 	    !cupti_name)
 		return;
 	api_name__public(cupti_name, name, sizeof(name));
-	log__api(call_log, GPU_LOG_API_ID(domain, cbid), name,
-		 api_name__kinds(cupti_name));
+	if (log__api(call_log, GPU_LOG_API_ID(domain, cbid), name,
+		     api_name__kinds(cupti_name)))
+		atomic_store(is_told, false);
 }
 
 void api_records__take(const CUpti_ActivityAPI *call)

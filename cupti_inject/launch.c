@@ -159,8 +159,9 @@ static void tell_api(struct owner *owner, CUpti_CallbackDomain domain,
 	    atomic_exchange(has_api, true))
 		return;
 	api_name__public(cupti_name, name, sizeof(name));
-	log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name,
-		 api_name__kinds(cupti_name));
+	if (log__api(owner->log, GPU_LOG_API_ID(domain, cbid), name,
+		     api_name__kinds(cupti_name)))
+		atomic_store(has_api, false);
 }
 
 /*

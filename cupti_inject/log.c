@@ -393,15 +393,17 @@ void log__events(struct log *log, uint32_t events, uint32_t kinds)
 	pthread_mutex_unlock(&log->mutex);
 }
 
-void log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds)
+int log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds)
 {
 	struct gpu_log_api record = {.api = api, .kinds = kinds};
+	int err = -ENOSPC;
 
 	pthread_mutex_lock(&log->mutex);
 	record.name = log__string(log, name);
 	if (record.name)
-		log__append(log, GPU_LOG_API, &record, sizeof(record));
+		err = log__append(log, GPU_LOG_API, &record, sizeof(record));
 	pthread_mutex_unlock(&log->mutex);
+	return err;
 }
 
 uint32_t log__python_code(struct log *log, const char *name, const char *file,
@@ -506,6 +508,8 @@ void log__message(struct log *log, enum gpu_log_severity severity, const char *f
 	nr_bytes = strlen(text);
 
 	pthread_mutex_lock(&log->mutex);
+	/* As it is flushed anyway, what is full is to be written first, whatever failed before. */
+	log->is_stuck = false;
 	message = log__reserve(log, GPU_LOG_MESSAGE, sizeof(*message) + nr_bytes + 1);
 	if (message) {
 		message->severity = severity;

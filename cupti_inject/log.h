@@ -90,9 +90,9 @@ void log__events(struct log *log, uint32_t events, uint32_t kinds);
 
 /*
  * The name of an API function, and what its calls give records of: GPU_LOG_KIND_BIT()s.
- * Call once for each.
+ * Call once for each. Return: 0, or -ENOSPC, after which it is not told, and can be again.
  */
-void log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds);
+int log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds);
 
 /**
  * log__python_code - the id of a Python function's code

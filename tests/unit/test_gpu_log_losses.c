@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -190,6 +191,43 @@ TEST(room_that_comes_back_is_used)
 	log__end(process_log, 0);
 	read_log(&content);
 	check(&content);
+}
+
+/* A message is written at once: room that has come back by then is found. */
+TEST(a_message_is_written_once_there_is_room)
+{
+	struct content content;
+
+	open_log();
+	limit_files(4096);
+	for (uint64_t i = 0; i < NR_ROUNDS; i++)
+		append_round(i);
+	limit_files(RLIM_INFINITY);
+	/* Longer than what is left of the block */
+	log__message(process_log, GPU_LOG_WARNING, "%0500d", 1);
+	log__end(process_log, 0);
+	read_log(&content);
+	check(&content);
+	CHECK_EQ(content.nr[GPU_LOG_MESSAGE], 1);
+}
+
+/* Who tells of an API function once has to know that it wasn't told. */
+TEST(an_api_function_without_room_can_be_told_again)
+{
+	struct content content;
+
+	open_log();
+	limit_files(4096);
+	for (uint64_t i = 0; i < NR_ROUNDS; i++)
+		append_round(i);
+	CHECK_EQ(log__api(process_log, 1, "cuLaunchKernel", 1), -ENOSPC);
+	limit_files(RLIM_INFINITY);
+	log__flush(process_log);
+	CHECK_EQ(log__api(process_log, 1, "cuLaunchKernel", 1), 0);
+	log__end(process_log, 0);
+	read_log(&content);
+	check(&content);
+	CHECK_EQ(content.nr[GPU_LOG_API], 1);
 }
 
 TEST(events_are_written_as_they_are)
