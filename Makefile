@@ -20,7 +20,7 @@
 ##   make fuzz             let the fuzz targets search, FUZZ_S=60 seconds each (clang);
 ##                         FUZZ="elf merge" those with such names
 ##   make lint             look at the code with clang-tidy, cppcheck and a list of functions
-##                         that aren't used here
+##                         that aren't used here, and at scripts for pipes that may break
 ##   make tsan             run what has threads with ThreadSanitizer
 ##   make coverage         say which lines tests run, and which paths of errors none takes;
 ##                         TESTS= as for check

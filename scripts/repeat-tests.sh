@@ -109,7 +109,7 @@ stop_now_and_then()
 		for pid in $(pgrep -x perf-gpu); do
 			[ "$(readlink "/proc/$pid/exe")" = "$O/perf-gpu" ] || continue
 			tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
-				grep -qxF "REPEATED_BY=$session" || continue
+				grep -xF "REPEATED_BY=$session" >/dev/null || continue
 			kill -STOP "$pid" 2>/dev/null || continue
 			sleep 1
 			kill -CONT "$pid" 2>/dev/null
