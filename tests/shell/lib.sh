@@ -118,14 +118,18 @@ why_not()
 			echo "node isn't installed"
 		fi
 		;;
+	namespaces)
+		unshare --mount --uts --time --monotonic 1 --pid --fork --mount-proc true >/dev/null 2>&1 ||
+			echo "unshare can't make them"
+		;;
 	plain) [ -z "${SAN:-}" ] || echo "built with sanitizers" ;;
 	*) command -v "$1" >/dev/null || echo "$1 isn't installed" ;;
 	esac
 }
 
 # Ends the test if one of the needs isn't there: root bpf perf hotspot gpu nvcc
-# fake_cuda, viewers (their own code, in $O/viewers), emulator (a cross build), plain (no
-# sanitizers), or any program
+# fake_cuda, viewers (their own code, in $O/viewers), emulator (a cross build), namespaces (of
+# mounts, pids, names and times), plain (no sanitizers), or any program
 need()
 {
 	local need why

@@ -97,6 +97,11 @@ done
 
 # --- one pid after another -----------------------------------------------------------------------
 
+if ! has namespaces; then
+	skip_one "processes that have the same pid" "need namespaces: $(why_not namespaces)"
+	exit 0
+fi
+
 # In a pid namespace, where the next pid can be chosen: three programs with the same one.
 for name in first second third; do
 	cp "$WORKLOADS/launches" $name

@@ -1,7 +1,7 @@
 #!/bin/bash
 # perf-gpu merge: recordings of several hosts and ranks become one, exactly
 . "$(dirname "$0")/lib.sh"
-need root bpf perf fake_cuda python3 unshare
+need root bpf perf fake_cuda python3 namespaces
 
 export FAKE_CUDA_INSTANT=1
 export DEBUGINFOD_URLS=

@@ -147,6 +147,11 @@ expect "and shown so" "4 10" "$("$PERF_GPU" script --label device -F comm,event,
 
 # --- namespaces -----------------------------------------------------------------------------
 
+if ! has namespaces; then
+	skip_one "in namespaces" "need namespaces: $(why_not namespaces)"
+	exit 0
+fi
+
 # Where the folder of the output can't be seen, the recorder hands out logs.
 mkdir output root
 # shellcheck disable=SC2016
