@@ -17,7 +17,7 @@
 #                   can't be looked at while it goes on; what is told of is to be mended.
 #   EMULATOR        what runs programs that were built for another machine (qemu-aarch64)
 #
-# What hangs is ended after a quarter of an hour: far more than any takes, since no test is to
+# What hangs is ended after half an hour: far more than any takes, since no test is to
 # fail for what else runs on the machine. A shell test can have another limit, in a line
 # "# time limit: N s".
 
@@ -31,7 +31,7 @@ read -r -a emulator <<<"${EMULATOR:-}"
 logs=${TEST_LOGS:-$O/tests/log}
 mkdir -p "$logs"
 
-limit_s=900
+limit_s=1800
 passed=0 failed=0 skipped=0
 rerun=()
 

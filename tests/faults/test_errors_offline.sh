@@ -1,6 +1,5 @@
 #!/bin/bash
 # What reads recordings, with each call of the system failing in turn: nothing crashes, hangs or is half written, all is said
-# time limit: 900 s
 . "$(dirname "$0")/../shell/lib.sh"
 need python3
 

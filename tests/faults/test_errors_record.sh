@@ -1,6 +1,5 @@
 #!/bin/bash
 # record and check, with each call of the system failing in turn, in the recorder and in the library: the program is unharmed
-# time limit: 900 s
 . "$(dirname "$0")/../shell/lib.sh"
 need root bpf fake_cuda plain python3
 

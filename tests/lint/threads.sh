@@ -60,7 +60,11 @@ done
 mkfifo commands
 run_fake "$PERF_GPU" wait "$WORKLOADS/server" -t 8 -b 100 <commands >server.txt 2>&1 &
 exec {commands}>commands
-until grep -q ^ready server.txt; do sleep 0.1; done
+for _ in $(seq 3000); do
+	grep -q ^ready server.txt && break
+	sleep 0.1
+done
+expect_match "a process waits to be recorded" '^ready' "$(cat server.txt)"
 server=$(sed -n 's/^ready //p' server.txt)
 for _ in 1 2 3; do
 	record "a process that runs already" -p "$server" -- sleep 0.3

@@ -134,8 +134,8 @@ expect_match "which is said" 'x\.tar\.zst is what is read' "$(cat "$TMP/err")"
 
 check_status "an archive is packed again" 0 "$PERF_GPU" archive -q -i x.tar.zst -o again.tar.zst
 check "byte for byte the same" cmp x.tar.zst again.tar.zst
-expect "its files have the recording's time" "$(date +%Y)" \
-	"$(tar tvf x.tar.zst | grep -oE ' [0-9]{4}-[0-9]{2}-[0-9]{2} ' | cut -c 2-5 | sort -u)"
+expect "its files have the recording's time" "$(date -r ../recording/perf.data '+%F %H:%M')" \
+	"$(tar tvf x.tar.zst | grep -oE ' [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}' | cut -c 2- | sort -u)"
 expect "nothing remains of all this" "" "$(ls -A "$TMPDIR")"
 
 check_status "a recording from a pipe is packed" 0 sh -c "cat ../recording/perf.data |

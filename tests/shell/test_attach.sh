@@ -310,6 +310,7 @@ end "another profiler"
 
 chmod 755 "$TMP"
 mkdir -m 700 closed
+mkdir -m 777 theirs
 serve setpriv --reuid 65534 --clear-groups "$PERF_GPU" wait "$server"
 attach -o other.data
 tell "theirs 6"
@@ -324,12 +325,11 @@ tell "again 7"
 detach "after that" 0
 expect "and can be recorded again" "7 again" "$(recorded -i other.data)"
 check_status "a user that may not" 1 setpriv --reuid 65533 --clear-groups \
-	"$PERF_GPU" record --stacks process -o /tmp/no.data -p "$pid"
+	"$PERF_GPU" record --stacks process -o theirs/no.data -p "$pid"
 expect_match "is told" "process $pid is another user's" "$(cat err)"
 end "another user's process"
 
 # Nobody needs a right to record a process of his own.
-mkdir -m 777 theirs
 as_nobody=(setpriv --reuid 65534 --clear-groups --no-new-privs)
 serve "${as_nobody[@]}" "$PERF_GPU" wait "$server"
 "${as_nobody[@]}" "$PERF_GPU" record --control "fd:$ctl,$ack" -o theirs/perf.data -p "$pid" 2>err &
@@ -378,7 +378,7 @@ tell "lost 5"
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
 # The library holds its log as long as it records.
-for ((i = 0; i < 1000; i++)); do
+for ((i = 0; i < 4000; i++)); do
 	flock -n killed.data.gpu.spool.*/*.gpulog true && break
 	sleep 0.05
 done

@@ -192,11 +192,19 @@ expect "and does what was wanted when it goes on" "5 work" "$(recorded)"
 # --- delay -------------------------------------------------------------------------------
 
 # Until a kernel is in a log: one whose launch comes just before that may have none.
-# shellcheck disable=SC2016 # for the inner shell
-check_status "-D" 0 run_fake "$PERF_GPU" record -D 4000 -- bash -c '
+# Where what is to come before the delay's end came too late, once more with a longer one.
+for delay_ms in 4000 30000 200000; do
+	began_ns=$(date +%s%N)
+	# shellcheck disable=SC2016 # for the inner shell
+	run_fake "$PERF_GPU" record -D $delay_ms -- bash -c '
 	"$0" -n 100
+	date +%s%N >early
 	until cat "$PERF_GPU_SPOOL"/*.gpulog | grep -a plain_kernel >/dev/null; do "$0" -n 1; done
-	"$0" -n 23' "$WORKLOADS/launches"
+	"$0" -n 23' "$WORKLOADS/launches" >out 2>err
+	status=$?
+	[ $(($(cat early) - began_ns)) -ge $((delay_ms * 1000000)) ] || break
+done
+expect "-D" 0 "$status"
 expect_match "leaves out what comes before" '^2[45]$' "$(launches)"
 check_status "-D of a command that ends before" 0 \
 	run_fake "$PERF_GPU" record --delay 60000 -- "$WORKLOADS/launches" -n 100

@@ -4,7 +4,6 @@
 # That is what ui.perfetto.dev has behind it, as WebAssembly in node (tests/viewers/fetch.sh
 # brings it). What it has in its tables is compared with what script prints and, of calls,
 # ranges and kernels' details, with the tables of export --sqlite.
-# time limit: 900 s
 . "$(dirname "$0")/lib.sh"
 need viewers python3
 

@@ -7,7 +7,6 @@
 # tests/viewers/fetch.sh.
 # With $PERFETTO_TRACE_PROTO, Perfetto's own protos/perfetto/trace/perfetto_trace.proto, the
 # fields of ours are compared with it, and protoc decodes a trace by it.
-# time limit: 900 s
 . "$(dirname "$0")/lib.sh"
 need python3
 

@@ -153,7 +153,7 @@ svg_sum()
 many_stacks()
 {
 	python3 "$TESTS/tools/flamegraph_many.py" llm.html many.html 100000 >total
-	check_status "100,000 distinct stacks: opened, zoomed and searched in a minute" 0 \
+	check_status "100,000 distinct stacks: opened, zoomed and searched in a minute of CPU time" 0 \
 		use many.html tip all frames click function_8 width function_8 frames search k17 status \
 		time 60000
 	expect "all of their time is there" "all | $(with_commas "$(cat total)") ns, 100.00 %" \

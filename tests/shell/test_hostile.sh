@@ -42,7 +42,7 @@ END
 check_status "a child outlives the recording" 0 record bash outlive.sh "$WORKLOADS/hostile"
 child=$(cat pid)
 expect "with its log" 1 "$(grep -c . out)"
-for ((i = 0; i < 1000; i++)); do
+for ((i = 0; i < 4000; i++)); do
 	logs=$(find "/proc/$child/fd" -lname '*.gpulog*')
 	[ -n "$logs" ] || break
 	sleep 0.05

@@ -348,7 +348,7 @@ expect "with numbers that no thread has" "$(printf '%s\n' 2000000000 2000000001 
 "$PERF_GPU" script --threads stream -F comm,pid,tid,time,period,event >text
 expect "script says the same" "$(awk '{ print $3, $4, $5, $6 }' out)" \
 	"$(awk '{ print $3, $4, $5, $6 }' text)"
-expect "in the order of time" "$(cat text)" "$(sort -s -k 5,5 text)"
+expect "in the order of time" "$(cat text)" "$(sort -s -k 5,5n text)"
 # A reader that isn't ours: start and duration of each kernel
 python3 - perf.data.gpu >starts <<'PY'
 import struct, sys

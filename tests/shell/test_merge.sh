@@ -76,7 +76,7 @@ expect "those of node3 are higher by what was said" \
 expect "in the order in which it happened, within seconds" "$host node2 $host node3" \
 	"$(kernels perf.data comm,time,event | sed 's/:.*//' | awk '
 		{ split($1, name, "@") }
-		last && ($2 < last || $2 > last + 30) { print "gap" }
+		last && ($2 < last || $2 > last + 200) { print "gap" }
 		name[2] != host { print host = name[2] }
 		{ last = $2 }' | xargs)"
 
@@ -95,7 +95,7 @@ expect "and has the hosts" 6 "$(grep -c '@' "$TMP/out")"
 check_status "perf script reads the merged file itself" 0 perf script -i perf.data -F comm,pid,time,event,ip,sym
 expect "without a word" "" "$(cat "$TMP/err")"
 expect "and has all launches" 230 "$(grep -c gpu-launch: "$TMP/out")"
-expect "by time" "" "$(awk '/gpu-launch:/ { sub(":", "", $3); if ($3 < last) print; last = $3 }' "$TMP/out")"
+expect "by time" "" "$(awk '/gpu-launch:/ { sub(":", "", $3); if ($3 + 0 < last) print; last = $3 + 0 }' "$TMP/out")"
 expect_match "perf's header has the hosts" "^# hostname : $host,node2.site.org,node3\$" \
 	"$(perf report -i perf.data --header-only 2>/dev/null)"
 expect_match "our own second reader reads the sidecar" \

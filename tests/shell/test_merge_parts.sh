@@ -147,7 +147,7 @@ merged()
 
 events=gpu-kernel,gpu-memcpy,gpu-launch,gpu-alloc
 for stacks in uprobe process; do
-	both $stacks work --stacks $stacks -e $events -- env -u FAKE_CUDA_INSTANT FAKE_CUDA_LATE_MS=300 "$server" -t 3
+	both $stacks work --stacks $stacks -e $events -- env -u FAKE_CUDA_INSTANT "$server" -t 3
 	expect "$stacks: four files" 4 ${#all[@]}
 	# In an order that isn't theirs
 	merged $stacks "${all[2]}" "${all[0]}" "${all[3]}" "${all[1]}"

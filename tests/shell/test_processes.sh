@@ -39,7 +39,8 @@ expect_match "which is said" '^perf-gpu record: -o perf.%x.data: %x is nothing .
 mkfifo go
 record -q -o same.data bash -c "read < go; $WORKLOADS/processes once 10" &
 first=$!
-while [ ! -e same.data.gpu.lock ]; do sleep 0.05; done
+# It says whose it is when it is locked.
+until [ -s same.data.gpu.lock ]; do sleep 0.05; done
 check_status "two recorders of one file: the second doesn't run its command" 1 \
 	"$PERF_GPU" record -o same.data echo ran
 expect_match "and says who has it" \

@@ -89,7 +89,7 @@ if has nvcc; then
 		"$program" -n 2000 -o launched.txt
 	joined "other names"
 
-	check "beside other events: are recorded" record "$group:*" -e cpu-clock -k CLOCK_MONOTONIC -g -- \
+	check "beside other events: are recorded" record "$group:*" -e cpu-clock -k CLOCK_MONOTONIC -g -m 16M -- \
 		"$program" -n 2000 -o launched.txt
 	joined "beside other events"
 	check "beside other events: they can be kept" "$PERF_GPU" inject -q --keep-cpu -o kept.data

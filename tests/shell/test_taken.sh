@@ -286,7 +286,7 @@ fi
 # --- without probes: at once, not in the end ----------------------------------------------------
 
 start --stacks process --control "fd:$ctl,$ack" -o none.data -- "$server"
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < 4000; i++)); do
 	grep -q warning err && break
 	sleep 0.05
 done

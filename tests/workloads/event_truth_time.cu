@@ -8,6 +8,8 @@
  */
 #include "event_truth.h"
 
+#include <sys/resource.h>
+
 #define NR_CALLS  20
 #define NR_QUEUED 10
 
@@ -31,47 +33,67 @@ static void took(const char *event, const char *leaf, const char *function, long
 	fact__print(&fact);
 }
 
+static long nr_preemptions(void)
+{
+	struct rusage usage;
+
+	CHECK(getrusage(RUSAGE_THREAD, &usage));
+	return usage.ru_nivcsw;
+}
+
+/*
+ * What a wait has taken at least, which began at @before or later: if this thread had to leave
+ * the CPU to another one since (@preemptions), perhaps much later.
+ */
+static long least_wait(long launch, long before, long preemptions)
+{
+	return nr_preemptions() == preemptions ? launch + LONG_NS - before : 0;
+}
+
 /* ---- gpu-sync ---- */
 
 KNOWN_FUNCTION void wait_for_stream(void)
 {
-	long launch = now_ns(), before, after;
+	long launch = now_ns(), preemptions, before, after;
 
 	run_long(stream);
+	preemptions = nr_preemptions();
 	before = now_ns();
 	CHECK(cudaStreamSynchronize(stream));
 	after = now_ns();
-	took("gpu-sync", "stream", __func__, 1, LONG_NS, launch + LONG_NS - before,
-	     after - before);
+	took("gpu-sync", "stream", __func__, 1, LONG_NS,
+	     least_wait(launch, before, preemptions), after - before);
 }
 
 KNOWN_FUNCTION void wait_for_event(void)
 {
-	long launch, before, after;
+	long launch, preemptions, before, after;
 	cudaEvent_t event;
 
 	CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
 	launch = now_ns();
 	run_long(stream);
 	CHECK(cudaEventRecord(event, stream));
+	preemptions = nr_preemptions();
 	before = now_ns();
 	CHECK(cudaEventSynchronize(event));
 	after = now_ns();
 	CHECK(cudaEventDestroy(event));
-	took("gpu-sync", "event", __func__, 1, LONG_NS, launch + LONG_NS - before,
-	     after - before);
+	took("gpu-sync", "event", __func__, 1, LONG_NS,
+	     least_wait(launch, before, preemptions), after - before);
 }
 
 KNOWN_FUNCTION void wait_for_device(void)
 {
-	long launch = now_ns(), before, after;
+	long launch = now_ns(), preemptions, before, after;
 
 	run_long(stream);
+	preemptions = nr_preemptions();
 	before = now_ns();
 	CHECK(cudaDeviceSynchronize());
 	after = now_ns();
-	took("gpu-sync", "context", __func__, 1, LONG_NS, launch + LONG_NS - before,
-	     after - before);
+	took("gpu-sync", "context", __func__, 1, LONG_NS,
+	     least_wait(launch, before, preemptions), after - before);
 }
 
 /* One stream waits for the other, on the GPU: this thread doesn't. */
@@ -245,18 +267,19 @@ KNOWN_FUNCTION void call_often(void)
 KNOWN_FUNCTION void call_that_waits(void)
 {
 	const size_t bytes = 4;
-	long launch, before, after;
+	long launch, preemptions, before, after;
 	char *device, here[bytes];
 
 	CHECK(cudaMalloc((void **)&device, bytes));
 	launch = now_ns();
 	run_long(NULL);
+	preemptions = nr_preemptions();
 	before = now_ns();
 	CHECK(cudaMemcpy(here, device, bytes, cudaMemcpyDeviceToHost));
 	after = now_ns();
 	CHECK(cudaFree(device));
-	took("gpu-launch", "cudaMemcpy", __func__, 1, LONG_NS, launch + LONG_NS - before,
-	     after - before);
+	took("gpu-launch", "cudaMemcpy", __func__, 1, LONG_NS,
+	     least_wait(launch, before, preemptions), after - before);
 	did("gpu-memcpy", "DtoH pageable", __func__, 1, bytes);
 	did("gpu-alloc", "device", __func__, 1, bytes);
 }

@@ -95,7 +95,7 @@ static void be_daemon(int ready_fd, const char *file)
 	plain_kernel__launch(nr_launches());
 	dprintf(ready_fd, "launches %d %lu daemon\n", getpid(), nr_launches());
 	close(ready_fd);
-	for (int i = 0; i < 3000 && access(file, F_OK); i++)
+	for (int i = 0; i < 30000 && access(file, F_OK); i++)
 		usleep(10000);
 	plain_kernel__launch(nr_launches());
 	unlink(file);

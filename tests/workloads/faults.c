@@ -35,7 +35,7 @@ void fault__become_nobody(void)
 int main(int argc, char **argv)
 {
 	/* A lock that is held for ever is to end the test. */
-	alarm(120);
+	alarm(600);
 	for (size_t i = 0; argc == 2 && i < NR_TABLES; i++)
 		for (const struct fault *fault = tables[i]; fault->name; fault++)
 			if (!strcmp(argv[1], fault->name))

@@ -7,7 +7,7 @@
  *   small        its first call of CUDA is from a thread with the smallest stack
  *   atexit       3 launches, and 2 by a handler from before CUDA was initialized, which
  *                finds errno as the program had it when it ended
- *   outlive      ends at once, but for a child that prints its pid and launches for a minute
+ *   outlive      ends at once, but for a child that prints its pid and launches for five minutes
  *   cancel       20,000 launches from a cancelled thread, which comes to no point where
  *                that ends it before the last one; then 10 more
  *
@@ -80,7 +80,7 @@ static int outlive(void)
 		_exit(0);
 	printf("%d\n", getpid());
 	fflush(stdout);
-	for (int i = 0; i < 6000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		plain_kernel__launch(10);
 		usleep(10000);
 	}
@@ -109,7 +109,7 @@ static int cancel(void)
 	void *result;
 
 	/* A lock that is left behind is to end the test. */
-	alarm(20);
+	alarm(600);
 	plain_kernel__launch(0);
 	if (pthread_create(&thread, NULL, launch_cancelled, &has_launched) ||
 	    pthread_join(thread, &result))

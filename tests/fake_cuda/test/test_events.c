@@ -321,19 +321,35 @@ TEST(nodes_of_graphs_have_records_with_their_id)
 	CHECK(set->start >= copy->end);
 }
 
+/* Times of the program's, around the call and, before it, a launch */
+struct wait {
+	uint64_t launched_ns, before_ns, after_ns;
+};
+
+/* @nr_ns: of the kernel's, which is waited for; 0: of none */
 static void check_wait(size_t n, CUpti_ActivitySynchronizationType type, uint32_t id,
-		       uint64_t began_ns, uint64_t least_ns)
+		       const struct wait *wait, uint64_t nr_ns)
 {
 	const union profiler_event *found = event(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, n);
 
 	CHECK(found);
 	CHECK_EQ(found->wait.type, type);
 	CHECK_EQ(found->wait.correlationId, id);
-	CHECK(found->wait.end - found->wait.start >= least_ns);
-	CHECK(found->wait.start >= began_ns && found->wait.end <= profiler__clock());
+	CHECK(found->wait.start >= wait->before_ns && found->wait.end <= wait->after_ns);
+	CHECK(found->wait.end >= found->wait.start);
+	/* Who was held up for long before he waited did so for a shorter time. */
+	CHECK(!nr_ns || found->wait.end >= wait->launched_ns + nr_ns);
 	CHECK_EQ(found->wait.returnValue, 0);
 	CHECK(found->wait.contextId);
 }
+
+#define WAIT(n, call)                                   \
+	do {                                            \
+		waits[n].before_ns = profiler__clock(); \
+		CHECK_EQ(call, 0);                      \
+		waits[n].after_ns = profiler__clock();  \
+		ids[n] = last_id();                     \
+	} while (0)
 
 TEST(waits_have_records_as_long_as_they_waited)
 {
@@ -341,39 +357,36 @@ TEST(waits_have_records_as_long_as_they_waited)
 	uint32_t ids[4], stream_id;
 	cudaStream_t stream;
 	cudaEvent_t event_of;
-	uint64_t began_ns;
+	struct wait waits[4];
 
-	/* So long that who is held up for a while has still to wait */
 	set_script("FAKE_CUDA_DURATIONS", "plain_kernel 400000000\n");
 	profiler__start();
-	began_ns = profiler__clock();
 	profiler__enable(CUPTI_CB_DOMAIN_RUNTIME_API);
 	record(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 	CHECK_EQ(cudaStreamCreate(&stream), 0);
 	CHECK_EQ(cudaEventCreate(&event_of), 0);
+	waits[0].launched_ns = profiler__clock();
 	launch(stream);
-	CHECK_EQ(cudaStreamSynchronize(stream), 0);
-	ids[0] = last_id();
+	WAIT(0, cudaStreamSynchronize(stream));
+	waits[2].launched_ns = profiler__clock();
 	launch(stream);
 	CHECK_EQ(cudaEventRecord(event_of, stream), 0);
-	CHECK_EQ(cudaStreamWaitEvent(NULL, event_of, 0), 0);
-	ids[1] = last_id();
-	CHECK_EQ(cudaEventSynchronize(event_of), 0);
-	ids[2] = last_id();
+	WAIT(1, cudaStreamWaitEvent(NULL, event_of, 0));
+	WAIT(2, cudaEventSynchronize(event_of));
+	waits[3].launched_ns = profiler__clock();
 	launch(stream);
-	CHECK_EQ(cudaDeviceSynchronize(), 0);
-	ids[3] = last_id();
+	WAIT(3, cudaDeviceSynchronize());
 	CHECK_EQ(cuptiActivityFlushAll(0), 0);
 	unset_script("FAKE_CUDA_DURATIONS");
 	CHECK_EQ(nr_of(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), 4);
 	check_wait(0, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, ids[0],
-		   began_ns, 50000000);
+		   &waits[0], 400000000);
 	check_wait(1, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, ids[1],
-		   began_ns, 0);
+		   &waits[1], 0);
 	check_wait(2, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, ids[2],
-		   began_ns, 50000000);
+		   &waits[2], 400000000);
 	check_wait(3, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, ids[3],
-		   began_ns, 50000000);
+		   &waits[3], 400000000);
 	wait = &event(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 0)->wait;
 	CHECK_EQ(cuptiGetStreamIdEx(NULL, stream, 0, &stream_id), 0);
 	CHECK_EQ(wait->streamId, stream_id);
