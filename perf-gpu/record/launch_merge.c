@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "record/launch_process.h"
 #include "record/log_file.h"
+#include "util/file_limit.h"
 #include "util/log.h"
 #include "util/sum.h"
 
@@ -278,17 +278,6 @@ static int write_logs(struct launch_merge *merge)
 	return err;
 }
 
-/* Processes that were there at the same time have their logs open at the same time. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int launch_merge__run(const struct spool *spool, uint64_t session, struct output *output,
 		      struct launch_reader_counts *ret)
 {
@@ -298,7 +287,8 @@ int launch_merge__run(const struct spool *spool, uint64_t session, struct output
 	int err;
 
 	pid_namespaces__init(&merge.namespaces);
-	raise_file_limit();
+	/* Processes that were there at the same time have their logs open at the same time. */
+	file_limit__raise();
 	err = spool__list(spool, SPOOL_LAUNCH_LOG_SUFFIX, &names);
 	if (err)
 		return err;

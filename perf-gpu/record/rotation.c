@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/rotation_internal.h"
+#include "util/file_limit.h"
 #include "util/log.h"
 
 /* How often logs are looked into; a process writes to its own once a second. */
@@ -22,17 +22,6 @@ uint64_t rotation__now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-/* Each process that is there has its log open here. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int write_event(void *ctx, const struct perf_event_header *event)
@@ -121,9 +110,12 @@ int rotation__look(struct rotation *rotation, bool is_urgent)
 
 	if (!is_urgent && now_ns - rotation->looked_ns < LOOK_INTERVAL_NS)
 		return 0;
-	/* Not before the command is there, which has its own. */
+	/*
+	 * Each process that is there has its log open here. Not before the command is
+	 * there, which has its own limit.
+	 */
 	if (!rotation->looked_ns)
-		raise_file_limit();
+		file_limit__raise();
 	rotation->looked_ns = now_ns;
 	rotation->is_looked = true;
 	return log_tails__look(&rotation->tails);

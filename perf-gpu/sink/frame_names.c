@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/hash_index.h"
 
 #define UNKNOWN "[unknown]"
@@ -72,22 +73,6 @@ struct code_place code_place__of(const struct machine *machine, uint32_t pid, ui
 	place.offset = ip - place.map->start + place.map->pgoff;
 	place.symbol = dso__find_symbol(place.map->dso, place.offset, &place.address);
 	return place;
-}
-
-/* Room for one item more in an array; 0 or -ENOMEM. */
-static int reserve(void *array, size_t nr, size_t *nr_allocated, size_t item_bytes)
-{
-	size_t new_nr = nr ? 2 * nr : 64;
-	void *new, **place = array;
-
-	if (nr < *nr_allocated)
-		return 0;
-	new = reallocarray(*place, new_nr, item_bytes);
-	if (!new)
-		return -ENOMEM;
-	*place = new;
-	*nr_allocated = new_nr;
-	return 0;
 }
 
 /* --- names of API functions ----------------------------------------------------------- */
@@ -194,8 +179,8 @@ int frame_names__get(struct frame_names *names, const char *text, const char *fi
 			return 0;
 		}
 	}
-	if (reserve(&names->items, names->nr, &names->nr_allocated,
-		    sizeof(*names->items)))
+	if (array__grow(&names->items, names->nr, &names->nr_allocated,
+			sizeof(*names->items)))
 		return -ENOMEM;
 	name = make_name(text, file);
 	if (!name || hash_index__add(&names->index, hash, (uint32_t)names->nr)) {
@@ -248,8 +233,8 @@ static int find_text(struct frame_names *names, const struct gpu_frame *frame, s
 	}
 	new.class = class_of(names, frame, i);
 	if (frame_names__get(names, frame->name, file, new.class, &new.name) ||
-	    reserve(&names->texts, names->nr_texts, &names->nr_allocated_texts,
-		    sizeof(new)) ||
+	    array__grow(&names->texts, names->nr_texts, &names->nr_allocated_texts,
+			sizeof(new)) ||
 	    hash_index__add(&names->texts_index, hash, (uint32_t)names->nr_texts))
 		return -ENOMEM;
 	names->texts[names->nr_texts++] = new;
@@ -326,8 +311,8 @@ static int find_code(struct frame_names *names, uint32_t pid, uint64_t ip,
 	}
 	if (!code) {
 		if (refresh_code(names, &new) ||
-		    reserve(&names->codes, names->nr_codes, &names->nr_allocated_codes,
-			    sizeof(new)) ||
+		    array__grow(&names->codes, names->nr_codes,
+				&names->nr_allocated_codes, sizeof(new)) ||
 		    hash_index__add(&names->codes_index, hash, (uint32_t)names->nr_codes))
 			return -ENOMEM;
 		code = &names->codes[names->nr_codes++];

@@ -33,6 +33,7 @@
 #include "sink/proto_put.h"
 #include "sink/stack_fold.h"
 #include "sink/utf8_text.h"
+#include "util/array.h"
 #include "util/gpu_events.h"
 #include "util/hash_index.h"
 #include "util/key_sums.h"
@@ -130,20 +131,6 @@ static int string_of(struct pprof *pprof, const char *text, int64_t *ret)
 
 /* --- samples ---------------------------------------------------------------------------- */
 
-static int grow(void *array, size_t nr, size_t *nr_allocated, size_t item_bytes)
-{
-	void **place = array, *grown;
-
-	if (nr < *nr_allocated)
-		return 0;
-	grown = reallocarray(*place, nr ? 2 * nr : 64, item_bytes);
-	if (!grown)
-		return -ENOMEM;
-	*place = grown;
-	*nr_allocated = nr ? 2 * nr : 64;
-	return 0;
-}
-
 static bool is_same_set(const struct label_set *a, const struct label_set *b)
 {
 	return a->device == b->device && a->stream == b->stream && a->rank == b->rank &&
@@ -163,8 +150,8 @@ static int find_set(struct pprof *pprof, const struct label_set *set, uint32_t *
 	while (hash_index__next(&pprof->sets_index, &cursor, ret))
 		if (is_same_set(&pprof->sets[*ret], set))
 			return 0;
-	if (grow(&pprof->sets, pprof->nr_sets, &pprof->nr_allocated_sets,
-		 sizeof(*pprof->sets)) ||
+	if (array__grow(&pprof->sets, pprof->nr_sets, &pprof->nr_allocated_sets,
+			sizeof(*pprof->sets)) ||
 	    hash_index__add(&pprof->sets_index, hash, (uint32_t)pprof->nr_sets))
 		return no_memory();
 	*ret = (uint32_t)pprof->nr_sets;
