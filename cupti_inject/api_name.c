@@ -66,6 +66,8 @@ static const struct {
 	{"MemCreate", MEMORY},
 	{"MemMapArrayAsync", 0}, /* of what was created before */
 	{"MemMap", MEMORY},
+	/* What was mapped has its record of this one (CUPTI 13.0). */
+	{"MemSetAccess", MEMORY},
 	/* The variables of a module */
 	{"ModuleLoad", MEMORY},
 	{"LibraryLoad", MEMORY},

@@ -33,8 +33,8 @@ copies='(cuda|cu)Memcpy[A-Za-z0-9_]*|cudaMemPrefetchAsync'
 memsets='(cuda|cu)Memset[A-Za-z0-9_]*'
 waits='cuda(Device|Stream|Event)Synchronize|cuda(Stream|Event)Query|cudaStreamWaitEvent'
 allocations='cudaMalloc[A-Za-z0-9]*|cudaHostAlloc|cudaHostRegister|cudaMemPoolCreate|cu(Library|Module)LoadData[A-Za-z]*'
-allocations+='|cuda(Memcpy(To|From)Symbol[A-Za-z]*|GetSymbol[A-Za-z]*)'
-freeing='cudaFree(Host|Array)?|cudaHostUnregister|cudaMemPoolDestroy|cudaDeviceReset|cu(Library|Module)Unload'
+allocations+='|cuMem(Create|Map|SetAccess)|cuda(Memcpy(To|From)Symbol[A-Za-z]*|GetSymbol[A-Za-z]*)'
+freeing='cudaFree(Host|Array)?|cuMem(Unmap|Release)|cudaHostUnregister|cudaMemPoolDestroy|cudaDeviceReset|cu(Library|Module)Unload'
 
 # only EVENTS KINDS FUNCTIONS: no other records, no other functions have stacks
 only()

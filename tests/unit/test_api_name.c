@@ -115,6 +115,7 @@ TEST(functions_have_the_kinds_that_they_do)
 		{"cuMipmappedArrayCreate", MEMORY},
 		{"cuMemCreate", MEMORY},
 		{"cuMemMap", MEMORY},
+		{"cuMemSetAccess", MEMORY},
 		{"cuMemMapArrayAsync_ptsz", 0},
 		{"cuModuleLoadDataEx", MEMORY},
 		{"cudaLibraryLoadData_v12080", MEMORY},
@@ -207,8 +208,8 @@ TEST(none_is_taken_wrongly)
 		"Free", "MemFree", "ArrayCreate", "Array3DCreate", "ArrayDestroy",
 		"MipmappedArrayCreate", "MipmappedArrayDestroy", "MemPoolCreate",
 		"MemPoolDestroy", "MemCreate", "MemRelease", "MemMap", "MemUnmap",
-		"ModuleLoad", "ModuleUnload", "LibraryLoad", "LibraryUnload",
-		"CtxDestroy", "CtxDetach", "DevicePrimaryCtxRelease",
+		"MemSetAccess", "ModuleLoad", "ModuleUnload", "LibraryLoad",
+		"LibraryUnload", "CtxDestroy", "CtxDetach", "DevicePrimaryCtxRelease",
 		"DevicePrimaryCtxReset", "DeviceReset", "ThreadExit", NULL};
 	static const char *const questions[] = {"Get", "Is", "Info", NULL};
 	/* It may be answered by allocating. */

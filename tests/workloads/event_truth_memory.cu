@@ -364,9 +364,55 @@ KNOWN_FUNCTION void allocate_lines(void)
 	did("gpu-alloc", "device", __func__, 1, pitch * HEIGHT);
 }
 
+/* The driver's function of that name, without the runtime's around it */
+template <typename Function> static Function driver_function(const char *name)
+{
+	cudaDriverEntryPointQueryResult found;
+	void *entry;
+
+	CHECK(cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault,
+					       &found));
+	return (Function)entry;
+}
+
+#define DRIVER(name_) driver_function<decltype(&name_)>(#name_)
+#define MAP_BYTES     (4 * MIB)
+
+static CUdeviceptr map_memory(void)
+{
+	CUmemAllocationProp properties = {};
+	CUmemAccessDesc access = {};
+	CUmemGenericAllocationHandle memory;
+	CUdeviceptr at;
+
+	properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+	properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	access.location = properties.location;
+	access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+	CHECK(DRIVER(cuMemCreate)(&memory, MAP_BYTES, &properties, 0));
+	CHECK(DRIVER(cuMemAddressReserve)(&at, MAP_BYTES, 0, 0, 0));
+	CHECK(DRIVER(cuMemMap)(at, MAP_BYTES, 0, memory, 0));
+	CHECK(DRIVER(cuMemSetAccess)(at, MAP_BYTES, &access, 1));
+	CHECK(DRIVER(cuMemRelease)(memory)); /* while it is mapped, it stays */
+	return at;
+}
+
+/* As NCCL and PyTorch's expandable segments have their memory */
+KNOWN_FUNCTION void leak_mapped(void)
+{
+	CUdeviceptr at = map_memory();
+
+	CHECK(DRIVER(cuMemUnmap)(at, MAP_BYTES));
+	CHECK(DRIVER(cuMemAddressFree)(at, MAP_BYTES));
+	map_memory();
+	did("gpu-alloc", "device", __func__, 2, 2 * MAP_BYTES);
+	did("leaks", "device", __func__, 1, MAP_BYTES);
+}
+
 void do_allocations(void)
 {
 	hold_buffers();
+	leak_mapped();
 	leak_device();
 	leak_pinned();
 	leak_managed();

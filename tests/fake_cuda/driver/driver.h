@@ -115,6 +115,8 @@ struct allocation {
 	struct CUmemPoolHandle_st *pool; /* NULL: of none */
 	const char *name; /* of a variable */
 	bool is_registered; /* the program's own */
+	bool is_mapped; /* of virtual memory */
+	bool is_told; /* the same: it is accessible */
 	int home; /* of managed memory: a device, or -1 for the CPU */
 };
 
@@ -279,6 +281,10 @@ CUresult memory__allocate(struct allocation *allocation,
 CUresult memory__free(void *start, bool is_host, const struct CUstream_st *stream);
 CUresult memory__allocate_variable(size_t bytes, const char *name, void **ret);
 /* Whose memory an address is; the host's own if nothing is known of it. */
+/* Of virtual memory, from the beginning of what was mapped */
+CUresult memory__map(void *start, size_t bytes, int device);
+CUresult memory__tell_mapped(void *start, size_t bytes);
+CUresult memory__unmap(void *start);
 void memory__describe(const void *address, struct copy_side *ret);
 bool memory__find_managed(const void *address, struct allocation *ret);
 void memory__set_home(const void *address, int home);

@@ -74,6 +74,8 @@ static void tell(const struct allocation *allocation,
 	/* As the real one tells of a variable, which belongs to no call (13.0, H200) */
 	if (allocation->name)
 		memory.correlation_id = memory.context = memory.stream = 0;
+	if (allocation->is_mapped)
+		memory.context = CUPTI_INVALID_CONTEXT_ID;
 	if (fork_page__is_forked())
 		return;
 	if (allocation->pool)
@@ -168,7 +170,7 @@ static bool is_freed_by(const struct allocation *allocation, bool is_host,
 			bool is_registered)
 {
 	return (allocation->kind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED) == is_host &&
-	       allocation->is_registered == is_registered;
+	       allocation->is_registered == is_registered && !allocation->is_mapped;
 }
 
 /* Take it out of those that there are; NULL if it isn't one of the kind. */
@@ -228,6 +230,69 @@ static CUresult memory__unregister(void *start)
 
 	if (!allocation)
 		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	free(allocation);
+	return CUDA_SUCCESS;
+}
+
+CUresult memory__map(void *start, size_t bytes, int device)
+{
+	struct allocation allocation = {
+		.start = start,
+		.bytes = bytes,
+		.kind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		.is_mapped = true,
+		.home = -1,
+	};
+
+	TRY(context__current(&allocation.context));
+	if (allocation.context->device != device)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return memory__add(&allocation);
+}
+
+/* The pieces of a range are told of once, when they are first made accessible. */
+CUresult memory__tell_mapped(void *start, size_t bytes)
+{
+	char *at = start, *end = at + bytes;
+
+	while (at < end) {
+		struct allocation key = {.start = at, .bytes = 1}, **found, piece;
+		bool is_new;
+
+		pthread_mutex_lock(&mutex);
+		found = tfind(&key, &allocations, compare);
+		if (!found || !(*found)->is_mapped || (*found)->start != at) {
+			pthread_mutex_unlock(&mutex);
+			return CUDA_ERROR_INVALID_VALUE;
+		}
+		is_new = !(*found)->is_told;
+		(*found)->is_told = true;
+		piece = **found;
+		pthread_mutex_unlock(&mutex);
+		if (is_new)
+			tell(&piece, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+			     NULL);
+		at += piece.bytes;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult memory__unmap(void *start)
+{
+	struct allocation key = {.start = start, .bytes = 1}, **found;
+	struct allocation *allocation = NULL;
+
+	pthread_mutex_lock(&mutex);
+	found = tfind(&key, &allocations, compare);
+	if (found && (*found)->is_mapped && (*found)->start == start) {
+		allocation = *found;
+		tdelete(allocation, &allocations, compare);
+	}
+	pthread_mutex_unlock(&mutex);
+	if (!allocation)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (allocation->is_told)
+		tell(allocation, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, NULL);
 	free(allocation);
 	return CUDA_SUCCESS;
 }
