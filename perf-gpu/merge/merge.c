@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "merge/input.h"
@@ -13,6 +12,7 @@
 #include "merge/merge_sidecar.h"
 #include "merge/plan.h"
 #include "util/backup.h"
+#include "util/file.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/progress.h"
@@ -32,22 +32,14 @@ struct merge {
 	struct merge_counts counts;
 };
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat a_stat, b_stat;
-
-	return !stat(a, &a_stat) && !stat(b, &b_stat) && a_stat.st_dev == b_stat.st_dev &&
-	       a_stat.st_ino == b_stat.st_ino;
-}
-
 /* What is read must be there until all is written. */
 static int check_output(const struct merge *merge, const struct merge_input *input)
 {
 	const char *const outputs[] = {merge->options->output, merge->backup.path[1]};
 
 	for (int i = 0; i < 2; i++) {
-		if (!is_same_file(outputs[i], input->path) &&
-		    !is_same_file(outputs[i], input->sidecar_path))
+		if (!file__is_same(outputs[i], input->path) &&
+		    !file__is_same(outputs[i], input->sidecar_path))
 			continue;
 		pr_err("%s is what is read: write to another file with -o", outputs[i]);
 		return -EINVAL;

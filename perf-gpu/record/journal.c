@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "gpu_log.h"
+#include "util/file.h"
 #include "util/log.h"
 #include "util/stream.h"
 
@@ -82,16 +83,6 @@ static int write_lines(FILE *file, const struct journal *journal)
 	return end_lines(file);
 }
 
-/* Of the open file, as output_lock.c has it. 0, -EAGAIN or another errno */
-static int lock_file(int fd)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-	if (!fcntl(fd, F_OFD_SETLK, &lock))
-		return 0;
-	return errno == EACCES ? -EAGAIN : -errno;
-}
-
 int journal__create(const struct spool *spool, const struct journal *journal, int *ret_fd)
 {
 	FILE *file = NULL;
@@ -103,7 +94,7 @@ int journal__create(const struct spool *spool, const struct journal *journal, in
 		err = -errno;
 		goto out;
 	}
-	err = lock_file(fd);
+	err = file__lock(fd);
 	/* Where there are no locks, it would tell processes that the recorder is dead. */
 	if (err)
 		goto out;
@@ -305,7 +296,7 @@ int journal__read(const struct spool *spool, struct journal *ret, int *ret_fd)
 	int fd, err;
 
 	fd = open_journal(spool);
-	err = fd < 0 ? fd : lock_file(fd);
+	err = fd < 0 ? fd : file__lock(fd);
 	if (!err) {
 		file = stream__open(fd, "r");
 		err = file ? read_lines(file, &journal) : -errno;

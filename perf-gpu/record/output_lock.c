@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "util/file.h"
 #include "util/log.h"
 
 /* Who has the lock: "process 123 on host" */
@@ -17,19 +18,6 @@
 
 /* Of recorders that end just then */
 #define MAX_TRIES 100
-
-/*
- * Of the open file, so that only the recorder's end drops it, and no close(2) of the
- * same file elsewhere in the process; and by byte range, which NFS has between hosts.
- */
-static int lock_file(int fd)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-	if (!fcntl(fd, F_OFD_SETLK, &lock))
-		return 0;
-	return errno == EACCES ? -EAGAIN : -errno;
-}
 
 /*
  * A file that a recorder has made, and nothing that somebody put there who may write to the
@@ -115,7 +103,7 @@ int output_lock__take(const char *sidecar_path, const char *output, const char *
 			*ret = lock;
 			return 0;
 		}
-		err = lock_file(lock.fd);
+		err = file__lock(lock.fd);
 		if (err || is_in_place(lock.fd, lock.path))
 			break;
 		close(lock.fd);

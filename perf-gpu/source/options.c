@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "archive/archive.h"
 #include "source/recording.h"
+#include "util/file.h"
 #include "util/gpu_events.h"
 #include "util/log.h"
 
@@ -145,14 +145,6 @@ bool source_options__read_archive(const struct source_options *options)
 	return archive_file__is_one(options->perfdata_path);
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat a_stat, b_stat;
-
-	return !stat(a, &a_stat) && !stat(b, &b_stat) && a_stat.st_dev == b_stat.st_dev &&
-	       a_stat.st_ino == b_stat.st_ino;
-}
-
 bool source_options__reads(const struct source_options *options, const char *path)
 {
 	char beside[PATH_MAX];
@@ -165,7 +157,7 @@ bool source_options__reads(const struct source_options *options, const char *pat
 				 : options->perfdata_path);
 		sidecar = beside;
 	}
-	if (!is_same_file(path, options->perfdata_path) && !is_same_file(path, sidecar))
+	if (!file__is_same(path, options->perfdata_path) && !file__is_same(path, sidecar))
 		return false;
 	pr_err("%s is what is read: write to another file with -o", path);
 	return true;
