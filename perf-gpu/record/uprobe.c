@@ -123,6 +123,15 @@ int uprobe__explain(struct failure *failure, int err, const char *what)
 				    "it needs Linux 5.8 with CONFIG_BPF_SYSCALL and "
 				    "CONFIG_UPROBE_EVENTS",
 				    "the kernel can't %s: %s", what, strerror(-err));
+	/* What libbpf says of it, whyever */
+	if (err == -ESRCH)
+		return failure__set(
+			failure, err,
+			"it needs a kernel with CONFIG_DEBUG_INFO_BTF=y; "
+			"perf-gpu record -vv shows libbpf's messages",
+			"can't %s: the kernel's types (BTF) can't be read from "
+			"/sys/kernel/btf/vmlinux",
+			what);
 	return failure__set(failure, err, "perf-gpu record -vv shows libbpf's messages",
 			    "can't %s: %s", what, strerror(-err));
 }
