@@ -123,39 +123,61 @@ out:
 static int open_journal(const struct spool *spool)
 {
 	struct stat st;
+	int err = 0;
 	int fd = openat(spool->dir_fd, GPU_LOG_JOURNAL,
 			O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    st.st_size <= MAX_BYTES)
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_size > MAX_BYTES)
+		err = -EPERM;
+	if (!err)
 		return fd;
 	close(fd);
-	return -EPERM;
+	return err;
 }
 
-enum journal_state journal__state(const struct spool *spool)
+/* 0, or a negative errno; what isn't there remains as it was. */
+static int read_beginning(int fd, char *ret, size_t bytes)
+{
+	size_t at = 0;
+	ssize_t nr;
+
+	do {
+		nr = pread(fd, ret + at, bytes - at, (off_t)at);
+		at += nr > 0 ? (size_t)nr : 0;
+	} while ((nr > 0 && at < bytes) || (nr < 0 && errno == EINTR));
+	return nr < 0 ? -errno : 0;
+}
+
+int journal__state(const struct spool *spool, enum journal_state *ret)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	enum journal_state state = JOURNAL_NONE;
 	char line[sizeof(LINE_OF_MANY_FILES)] = "";
 	int fd = open_journal(spool);
+	int err = 0;
 
+	if (fd == -ENOENT || fd == -ELOOP || fd == -EPERM)
+		goto out;
 	if (fd < 0)
-		return JOURNAL_NONE;
-	if (pread(fd, line, sizeof(line) - 1, 0) > 0) {
-		if (!strncmp(line, FIRST_LINE, strlen(FIRST_LINE)))
-			state = JOURNAL_LEFT;
-		else if (!strcmp(line, LINE_OF_MANY_FILES))
-			state = JOURNAL_LOST;
-	}
+		return fd;
+	err = read_beginning(fd, line, sizeof(line) - 1);
+	if (!strncmp(line, FIRST_LINE, strlen(FIRST_LINE)))
+		state = JOURNAL_LEFT;
+	else if (!strcmp(line, LINE_OF_MANY_FILES))
+		state = JOURNAL_LOST;
 	if (state != JOURNAL_NONE && fcntl(fd, F_OFD_GETLK, &lock))
 		state = JOURNAL_NONE;
 	else if (state != JOURNAL_NONE && lock.l_type != F_UNLCK)
 		state = JOURNAL_LOCKED;
 	close(fd);
-	return state;
+out:
+	if (!err)
+		*ret = state;
+	return err;
 }
 
 /* In place. False if it isn't one. */
@@ -270,6 +292,7 @@ static int read_lines(FILE *file, struct journal *journal)
 	int err = -EINVAL;
 	ssize_t nr_bytes;
 
+	errno = 0;
 	nr_bytes = getline(&line, &size, file);
 	if (nr_bytes > 0 && !strcmp(line, FIRST_LINE "\n"))
 		err = 0;
@@ -283,7 +306,12 @@ static int read_lines(FILE *file, struct journal *journal)
 		*value++ = '\0';
 		err = take_line(journal, &nr_args, line, value);
 	}
+	/* Which says nothing of the file */
+	if (nr_bytes < 0 && (ferror(file) || errno == ENOMEM))
+		err = errno ? -errno : -EIO;
 	free(line);
+	if (err < 0 && err != -EINVAL)
+		return err;
 	if (err != 1 || !journal->session || !nr_args || strchr(journal->data, '/'))
 		return -EINVAL;
 	return 0;

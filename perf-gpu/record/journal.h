@@ -54,8 +54,13 @@ enum journal_state {
 	JOURNAL_LOST, /* the same, but it wrote several files: this can't be recovered */
 };
 
-/* What is it with a spool? Nothing is printed. */
-enum journal_state journal__state(const struct spool *spool);
+/**
+ * journal__state - what is it with a spool?
+ * @ret: written on success only
+ *
+ * Return: 0 or a negative errno, not printed: it can't be told.
+ */
+int journal__state(const struct spool *spool, enum journal_state *ret);
 
 /**
  * journal__read - read it, and lock it

@@ -59,6 +59,7 @@ struct found {
 	char newest[PATH_MAX];
 	struct timespec newest_time;
 	char lost[PATH_MAX]; /* one that can't be recovered; "": there is none */
+	char denied[PATH_MAX]; /* one that this user doesn't get to; likewise */
 };
 
 static bool is_later(const struct timespec *a, const struct timespec *b)
@@ -66,18 +67,27 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-static void look_at(struct found *found, const char *path)
+/* 0, or a negative errno, if it can't be told */
+static int look_at(struct found *found, const char *path)
 {
+	enum journal_state state = JOURNAL_NONE;
 	struct spool spool;
 	struct stat st;
+	int err;
 
-	if (spool__open(path, &spool))
-		return;
-	switch (journal__state(&spool)) {
+	err = spool__open(path, &spool);
+	/* What others have put there, or just removed */
+	if (err == -ENOENT || err == -ENOTDIR || err == -ELOOP)
+		return 0;
+	if (err)
+		goto out_closed;
+	err = fstat(spool.dir_fd, &st) ? -errno : journal__state(&spool, &state);
+	if (err)
+		goto out;
+	switch (state) {
 	case JOURNAL_LEFT:
 		found->nr_left++;
-		if (!fstat(spool.dir_fd, &st) &&
-		    (found->nr_left == 1 || is_later(&st.st_mtim, &found->newest_time))) {
+		if (found->nr_left == 1 || is_later(&st.st_mtim, &found->newest_time)) {
 			found->newest_time = st.st_mtim;
 			snprintf(found->newest, sizeof(found->newest), "%s", path);
 		}
@@ -92,7 +102,14 @@ static void look_at(struct found *found, const char *path)
 		found->nr_unbegun += unbegun__is_spool(&spool);
 		break;
 	}
+out:
 	close(spool.dir_fd);
+out_closed:
+	if (err == -EACCES) {
+		snprintf(found->denied, sizeof(found->denied), "%s", path);
+		err = 0;
+	}
+	return err;
 }
 
 static int find_spools(const char *path, struct found *ret)
@@ -100,6 +117,7 @@ static int find_spools(const char *path, struct found *ret)
 	char folder[PATH_MAX], spool[2 * PATH_MAX];
 	struct dirent *entry;
 	const char *name;
+	int err = 0;
 	DIR *dir;
 
 	*ret = (struct found){};
@@ -107,15 +125,17 @@ static int find_spools(const char *path, struct found *ret)
 	dir = opendir(folder);
 	if (!dir)
 		return -errno;
-	while ((entry = readdir(dir))) {
+	while (!err && (errno = 0, entry = readdir(dir))) {
 		if (!spool_name__is_of(entry->d_name, name))
 			continue;
 		snprintf(spool, sizeof(spool), "%s/%s", folder, entry->d_name);
 		if (strlen(spool) < PATH_MAX)
-			look_at(ret, !strcmp(folder, ".") ? entry->d_name : spool);
+			err = look_at(ret, !strcmp(folder, ".") ? entry->d_name : spool);
 	}
+	if (!err)
+		err = -errno;
 	closedir(dir);
-	return 0;
+	return err;
 }
 
 void recover__tell(const char *path)
@@ -174,6 +194,10 @@ static void tell_nothing(const struct found *found, const char *path)
 		       "are whole, and the rest is lost: remove that folder, and the "
 		       "unfinished %s.XXXXXX",
 		       path, found->lost, path);
+	else if (*found->denied && !found->nr_locked)
+		pr_err("there is nothing to recover beside %s that is this user's; %s: "
+		       "%s",
+		       path, found->denied, strerror(EACCES));
 	else
 		pr_err("there is nothing to recover beside %s: %s", path,
 		       found->nr_locked ? "it is still being recorded"

@@ -28,6 +28,13 @@ many kernels, by perf-gpu, which --perf-gpu names:
 The call that fails is record's, or the program's: COMMAND has {faults} in the place of
 "env LD_PRELOAD=..." then.
 
+With --recover, COMMAND is perf-gpu inject --recover, and the folder has what a recorder of such
+a program, which was killed, has left:
+
+- all kernels are in the recording, or, if it failed, in what is made of the rest without a
+  fault; or a warning has said what isn't there;
+- if it failed, it has said so once, and why; no other files are left than it had, or makes.
+
 With --check, COMMAND is perf-gpu check: it comes to a verdict, and says in its lines what
 failed, and why.
 
@@ -256,7 +263,7 @@ class RecordCase(Case):
                 what = f"it isn't begun, and {len(errors)} errors are told"
             elif left:
                 what = "it isn't begun, and files are left: " + " ".join(left)
-            elif not re.search(REASONS[name] or "$^", errors[0]):
+            elif not re.search("|".join([REASONS[name] or "$^", *self.options.reason]), errors[0]):
                 what = "the reason isn't told"
         elif run.out.split(b"\n")[0] != self.whole.out.split(b"\n")[0]:
             what = f"the program is hurt: {run.out}"
@@ -270,6 +277,48 @@ class RecordCase(Case):
             what = f"it is said nowhere: {run.out}"
         elif is_kept != ("perf.data" not in run.files) and run.status != 0 and is_kept:
             what = "what is kept isn't there"
+        return what, "same" if self.is_same(run) else "told" if errors else "less"
+
+
+class RecoverCase(Case):
+    """`out` is what there is of the recording then, for who tries again if it failed."""
+
+    def look_at(self, run, folder):
+        if "perf.data" not in run.files:
+            subprocess.run([self.options.perf_gpu, "inject", "--recover"], cwd=folder,
+                           check=False, capture_output=True)
+        script = subprocess.run([self.options.perf_gpu, "script"], cwd=folder, check=False,
+                                capture_output=True, text=True).stdout
+        return run._replace(out=b"%d kernels" % len(re.findall("plain_kernel__launch", script)))
+
+    def is_same(self, run):
+        return run.out == self.whole.out and run.status == 0
+
+    def trouble(self, name, run):
+        lines = [line for line in run.err.splitlines() if line]
+        errors = [line for line in lines
+                  if line.startswith("perf-gpu inject: ") and ": warning: " not in line]
+        left = [path for path in run.files
+                if path not in self.before and path not in self.whole.files]
+        what = None
+        if run.status is None:
+            what = "it hangs"
+        elif SANITIZER.search(run.err):
+            what = "a sanitizer has something to say"
+        elif run.status < 0 or run.status > 128:
+            what = f"it ends with {run.status}"
+        elif any(not line.startswith(("perf-gpu ", "[ perf-gpu ")) for line in lines):
+            what = "not a line of ours"
+        elif run.out != self.whole.out and (run.status or ": warning: " not in run.err):
+            what = f"it is lost: {run.out}"
+        elif left:
+            what = "files are left: " + " ".join(left)
+        elif run.status and REASONS[name] is None:
+            what = "it is no error, and makes a difference"
+        elif run.status and len(errors) != 1:
+            what = f"{len(errors)} errors are told"
+        elif run.status and not re.search(REASONS[name], errors[0]):
+            what = "the reason isn't told"
         return what, "same" if self.is_same(run) else "told" if errors else "less"
 
 
@@ -345,10 +394,12 @@ def main():
     parser.add_argument("--messages", metavar="FILE", help="append all errors and warnings")
     parser.add_argument("command", nargs="+")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--recover", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--perf-gpu", metavar="PATH")
     options = parser.parse_args()
-    case = (RecordCase if options.record else CheckCase if options.check else Case)(options)
+    case = (RecordCase if options.record else RecoverCase if options.recover else
+            CheckCase if options.check else Case)(options)
     case.run_whole()
     points = list(case.points())
     if case.options.at:

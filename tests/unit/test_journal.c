@@ -81,20 +81,28 @@ TEST(what_is_read_is_what_was_written)
 	remove_spool();
 }
 
+static enum journal_state state_of(void)
+{
+	enum journal_state state;
+
+	CHECK_EQ(journal__state(&spool, &state), 0);
+	return state;
+}
+
 TEST(it_is_left_when_nobody_has_it_locked)
 {
 	struct journal journal;
 	int fd, other;
 
 	make_spool();
-	CHECK_EQ(journal__state(&spool), JOURNAL_NONE);
+	CHECK_EQ(state_of(), JOURNAL_NONE);
 	fd = make_journal();
-	CHECK_EQ(journal__state(&spool), JOURNAL_LOCKED);
+	CHECK_EQ(state_of(), JOURNAL_LOCKED);
 	CHECK_EQ(journal__read(&spool, &journal, &other), -EBUSY);
 	close(fd);
-	CHECK_EQ(journal__state(&spool), JOURNAL_LEFT);
+	CHECK_EQ(state_of(), JOURNAL_LEFT);
 	CHECK_EQ(journal__read(&spool, &journal, &fd), 0);
-	CHECK_EQ(journal__state(&spool), JOURNAL_LOCKED);
+	CHECK_EQ(state_of(), JOURNAL_LOCKED);
 	journal__release(&journal);
 	close(fd);
 	remove_spool();
