@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "perfdata/format.h"
 #include "perfdata/sample.h"
@@ -44,7 +43,7 @@ struct thread {
 };
 
 struct map {
-	TAILQ_ENTRY(map) by_age;
+	struct map *older, *newer; /* of the process's; NULL: there is none */
 	struct perfdata_mmap2 *event;
 };
 
@@ -52,7 +51,7 @@ struct process {
 	uint32_t pid; /* first: key */
 	bool has_left; /* its first thread has */
 	void *threads; /* a tree of tsearch(3), by tid */
-	TAILQ_HEAD(, map) maps; /* in the order in which they came */
+	struct map *oldest, *newest; /* a list, in the order in which they came */
 	/*
 	 * The same, the highest addresses first: the kernel gives out ever lower ones, so
 	 * what is new comes at the end, mostly.
@@ -111,7 +110,6 @@ static struct process *add_process(struct task_state *state, uint32_t pid)
 	process = calloc(1, sizeof(*process));
 	if (process) {
 		process->pid = pid;
-		TAILQ_INIT(&process->maps);
 		if (tsearch(process, &state->processes, compare_processes))
 			return process;
 		free(process);
@@ -122,7 +120,8 @@ static struct process *add_process(struct task_state *state, uint32_t pid)
 
 static void free_map(struct task_state *state, struct process *process, struct map *map)
 {
-	TAILQ_REMOVE(&process->maps, map, by_age);
+	*(map->older ? &map->older->newer : &process->oldest) = map->newer;
+	*(map->newer ? &map->newer->older : &process->newest) = map->older;
 	free_event(state, map->event);
 	free(map);
 }
@@ -236,7 +235,7 @@ static void close_gap(struct process *process, size_t from, size_t to)
 
 static void drop_oldest(struct task_state *state, struct process *process)
 {
-	struct map *oldest = TAILQ_FIRST(&process->maps);
+	struct map *oldest = process->oldest;
 	size_t at = find_below(process, oldest->event->addr);
 
 	/* Of several that begin there, it is none or some before. */
@@ -289,7 +288,10 @@ static void add_map(struct task_state *state, struct process *process,
 		return;
 	}
 	map->event = copy;
-	TAILQ_INSERT_TAIL(&process->maps, map, by_age);
+	map->newer = NULL;
+	map->older = process->newest;
+	*(map->older ? &map->older->newer : &process->oldest) = map;
+	process->newest = map;
 	at = find_below(process, copy->addr);
 	memmove(&process->by_address[at + 1], &process->by_address[at],
 		(process->nr_maps - at) * sizeof(map));
@@ -355,10 +357,7 @@ static void copy_comm(struct task_state *state, const struct process *from,
 static void copy_maps(struct task_state *state, const struct process *from,
 		      struct process *to)
 {
-	const struct map *map;
-
-	TAILQ_FOREACH(map, &from->maps, by_age)
-	{
+	for (const struct map *map = from->oldest; map; map = map->newer) {
 		struct perfdata_mmap2 *copy = copy_event(state, map->event);
 
 		if (!copy)
@@ -493,13 +492,11 @@ static void write_process(const void *node, VISIT visit, void *closure)
 {
 	const struct process *process = *(struct process *const *)node;
 	struct walk *walk = closure;
-	const struct map *map;
 
 	if (visit != postorder && visit != leaf)
 		return;
 	twalk_r(process->threads, write_thread, walk);
-	TAILQ_FOREACH(map, &process->maps, by_age)
-	if (!walk->err)
+	for (const struct map *map = process->oldest; map && !walk->err; map = map->newer)
 		walk->err = walk->write(walk->ctx, &map->event->header);
 }
 
