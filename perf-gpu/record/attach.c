@@ -293,11 +293,21 @@ int attached__open(pid_t pid, const char *library, struct attached *ret)
 	return err;
 }
 
+/* On its way out, it has given up its memory before anybody is told that it has ended. */
+static bool is_ending(const struct attached *attached)
+{
+	char path[64], exe[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)attached->pid);
+	return readlink(path, exe, sizeof(exe)) < 0 &&
+	       (errno == ENOENT || errno == ESRCH);
+}
+
 bool attached__has_ended(const struct attached *attached)
 {
 	struct pollfd fd = {.fd = attached->pidfd, .events = POLLIN};
 
-	return poll(&fd, 1, 0) > 0;
+	return poll(&fd, 1, 0) > 0 || is_ending(attached);
 }
 
 static int find_map(void *ctx, const struct gpu_log_map *map)

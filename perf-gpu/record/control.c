@@ -351,13 +351,15 @@ static void tell_end(const struct page *page, bool has_executed)
 /* Is the process still there, as the program that it was? */
 static bool page__is_there(struct page *page)
 {
-	bool has_ended;
+	bool has_ended, has_page;
 
 	if (page->is_over)
 		return false;
 	page->is_over = true;
+	has_page = attached__has_page(&page->process);
+	/* Behind that: who has just ended has no page, either. */
 	has_ended = attached__has_ended(&page->process);
-	if (has_ended || !attached__has_page(&page->process)) {
+	if (has_ended || !has_page) {
 		tell_end(page, !has_ended);
 		return false;
 	}
