@@ -37,6 +37,6 @@ int cmd_check(int argc, const char **argv)
 		}
 	}
 	if (optind < argc)
-		return usage__error(&usage, "unexpected argument %s", argv[optind]);
+		return usage__unexpected(&usage, argv[optind]);
 	return check__run(is_verbose) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -86,7 +86,7 @@ static const struct usage_option options[] = {
 
 static const struct usage usage = {
 	.command = "export",
-	.synopsis = "--<format> [<options>] [<file>]",
+	.synopsis = "--<format> [<options>]",
 	.summary = "Write what the GPU did, with its stacks, for other viewers: into "
 		   "<file>, or else into the one in brackets below",
 	.options = options,
@@ -133,10 +133,8 @@ static int parse(int argc, const char **argv, struct export *export)
 		else if (take(export, key))
 			return USAGE_ERROR;
 	}
-	if (optind < argc && !export->output)
-		export->output = argv[optind++];
 	if (optind < argc)
-		usage__error(&usage, "unexpected argument %s", argv[optind]);
+		usage__unexpected(&usage, argv[optind]);
 	else if (!export->format)
 		usage__error(&usage, "no format is named, as --perfetto");
 	else

@@ -78,7 +78,7 @@ static int parse(int argc, const char **argv, struct flamegraph_options *opts)
 		}
 	}
 	if (optind < argc)
-		return usage__error(&usage, "unexpected argument %s", argv[optind]);
+		return usage__unexpected(&usage, argv[optind]);
 	return -1;
 }
 

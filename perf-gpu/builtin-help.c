@@ -46,7 +46,7 @@ int cmd_help(int argc, const char **argv)
 	while ((key = usage__next(&usage, argc, argv)) != USAGE_END)
 		return key == USAGE_HELP ? EXIT_SUCCESS : USAGE_STATUS;
 	if (argc - optind > 1)
-		return usage__error(&usage, "unexpected argument '%s'", argv[optind + 1]);
+		return usage__unexpected(&usage, argv[optind + 1]);
 	if (optind < argc) {
 		command = command__find(argv[optind]);
 		if (!command)

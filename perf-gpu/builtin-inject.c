@@ -129,7 +129,7 @@ int cmd_inject(int argc, const char **argv)
 		}
 	}
 	if (optind < argc)
-		return usage__error(&usage, "unexpected argument %s", argv[optind]);
+		return usage__unexpected(&usage, argv[optind]);
 
 	if (is_recovering) {
 		if (recover__run(source.perfdata_path, recovered))

@@ -108,7 +108,7 @@ int cmd_list(int argc, const char **argv)
 		}
 	}
 	if (optind < argc)
-		return usage__error(&usage, "unexpected argument %s", argv[optind]);
+		return usage__unexpected(&usage, argv[optind]);
 	if (is_json)
 		print_json();
 	else

@@ -2,6 +2,7 @@
 /* perf-gpu merge: recordings of several hosts or ranks → one. */
 #include "builtin.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,41 @@ static const char **make_cmdline(const struct merge_options *merge)
 	return cmdline;
 }
 
+static bool has_path(const char *const *paths, size_t nr, const char *path, size_t length)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (strlen(paths[i]) == length && !memcmp(paths[i], path, length))
+			return true;
+	return false;
+}
+
+/*
+ * "X.gpu" where X is named, too: a shell's pattern has found both. The paths that stay are
+ * in the front then. Return: how many.
+ */
+static size_t leave_out_sidecars(const char **paths, size_t nr)
+{
+	static const char suffix[] = ".gpu";
+	const size_t suffix_length = sizeof(suffix) - 1;
+	const char **kept = paths;
+
+	/* Whoever is named X stays, so X is found wherever it is. */
+	for (size_t i = 0; i < nr; i++) {
+		const char *path = paths[i];
+		const size_t length = strlen(path);
+		const bool is_sidecar = length > suffix_length &&
+					!strcmp(path + length - suffix_length, suffix) &&
+					(has_path(paths, (size_t)(kept - paths), path,
+						  length - suffix_length) ||
+					 has_path(paths + i + 1, nr - i - 1, path,
+						  length - suffix_length));
+
+		if (!is_sidecar)
+			*kept++ = path;
+	}
+	return (size_t)(kept - paths);
+}
+
 int cmd_merge(int argc, const char **argv)
 {
 	struct merge_options merge = {
@@ -76,8 +112,8 @@ int cmd_merge(int argc, const char **argv)
 	}
 	if (optind == argc)
 		return usage__error(&usage, "no recordings to merge");
+	merge.nr_paths = leave_out_sidecars(argv + optind, (size_t)(argc - optind));
 	merge.paths = argv + optind;
-	merge.nr_paths = (size_t)(argc - optind);
 	cmdline = make_cmdline(&merge);
 	if (!cmdline) {
 		pr_err("no memory for the command line");

@@ -101,6 +101,14 @@ static const struct usage_option options[] = {
 	{0},
 };
 
+/* Of perf record */
+static const struct usage_hint hints[] = {
+	{'g', "stacks are always recorded; --call-graph says how"},
+	{'F', "each launch is recorded, so there is no frequency"},
+	{'a', "a process has to be named: a command, or -p"},
+	{0},
+};
+
 static const struct usage usage = {
 	.command = "record",
 	.synopsis = "[<options>] [--] <command> [<args>]\n"
@@ -108,6 +116,7 @@ static const struct usage usage = {
 	.summary = "Run a command, and record which stacks launch its GPU work",
 	.options = options,
 	.stops_at_operand = true,
+	.hints = hints,
 };
 
 static int take_call_graph(struct record_options *opts, const char *text)

@@ -272,6 +272,6 @@ int cmd_report(int argc, const char **argv)
 		}
 	}
 	if (optind < argc)
-		return usage__error(&usage, "unexpected argument %s", argv[optind]);
+		return usage__unexpected(&usage, argv[optind]);
 	return run(&command) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

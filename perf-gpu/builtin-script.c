@@ -97,7 +97,7 @@ static int parse(int argc, const char **argv, struct script_options *opts)
 		}
 	}
 	if (optind < argc)
-		usage__error(&usage, "unexpected argument %s", argv[optind]);
+		usage__unexpected(&usage, argv[optind]);
 	else if (opts->is_folded && opts->has_fields)
 		usage__error(&usage, "-F is of samples, and --folded adds them up: "
 				     "choose one of them");

@@ -57,7 +57,7 @@ int cmd_version(int argc, const char **argv)
 		}
 	}
 	if (optind < argc)
-		return usage__error(&usage, "unexpected argument '%s'", argv[optind]);
+		return usage__unexpected(&usage, argv[optind]);
 	printf("perf-gpu version %s\n", PERF_GPU_VERSION);
 	if (with_build_options)
 		print_build_options();

@@ -43,8 +43,8 @@ static int parse(const struct usage *usage, int argc, const char **argv,
 	}
 	if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
 		return usage__error(usage,
-				    "unexpected argument %s: what is for the "
-				    "program goes behind --",
+				    "unexpected argument %s: a recording is named by "
+				    "-i, and what is for the program goes behind --",
 				    argv[optind]);
 	if (!strcmp(ret->source.perfdata_path, RECORDING_STDIN))
 		return usage__error(usage,

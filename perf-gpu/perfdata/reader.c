@@ -88,7 +88,7 @@ static int reader__check_kind(const struct perfdata_reader *reader)
 		       reader->path);
 		return -ENOTSUP;
 	default:
-		pr_err("%s is not a perf.data file: name one with -i", reader->path);
+		pr_err("%s is not a perf.data file", reader->path);
 		return -EINVAL;
 	}
 	return 0;

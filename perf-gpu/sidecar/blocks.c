@@ -31,7 +31,10 @@ int sidecar_file__open(const char *path, struct sidecar_file **ret)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		err = -errno;
-		pr_err("cannot open the GPU records %s: %s", path, strerror(-err));
+		pr_err("cannot open the GPU records %s: %s%s", path, strerror(-err),
+		       err == -ENOENT ? " (they belong beside the recording; another "
+					"place is named by -g)"
+				      : "");
 		return err;
 	}
 	err = sidecar_file__open_fd(fd, path, ret);

@@ -94,6 +94,7 @@ static int source__choose_events(struct source *source)
 		return -EINVAL;
 	}
 	stats->weight = options->weight;
+	stats->are_leaks = options->are_leaks;
 	return 0;
 }
 

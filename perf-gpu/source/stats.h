@@ -35,6 +35,7 @@ struct source_gpu_stats {
 struct source_stats {
 	uint32_t events; /* GPU_LOG_EVENT_BIT()s: which were chosen */
 	enum event_weight weight;
+	bool are_leaks; /* allocations are those that were never freed */
 	struct source_event_stats of[GPU_LOG_NR_EVENTS];
 	struct source_gpu_stats *gpus; /* those that did anything */
 	size_t nr_gpus;

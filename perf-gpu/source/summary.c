@@ -105,6 +105,11 @@ static void print_event(const struct source_stats *stats, unsigned int event)
 			format__count(total->nr, &count), noun_of(event, total->nr),
 			format_total(stats, event, &amount),
 			format__percent(of->attributed, total->period, &percent));
+	else if (event == GPU_LOG_EVENT_ALLOC && stats->are_leaks)
+		pr_info("%s %s never freed, %s; %s of the bytes have a stack",
+			format__count(total->nr, &count), noun_of(event, total->nr),
+			format_total(stats, event, &amount),
+			format__percent(of->attributed, total->period, &percent));
 	else
 		pr_info("%s %s, %s; %s of %s a stack", format__count(total->nr, &count),
 			noun_of(event, total->nr), format_total(stats, event, &amount),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/format.h"
 #include "util/log.h"
@@ -62,6 +63,24 @@ void usage__restart(void)
 	optind = 0; /* glibc: also forget the place within grouped letters */
 }
 
+static const char *find_hint(const struct usage *usage, int key)
+{
+	for (const struct usage_hint *hint = usage->hints; hint && hint->key; hint++)
+		if (hint->key == key)
+			return hint->text;
+	return NULL;
+}
+
+static void tell_unknown_letter(const struct usage *usage, int letter)
+{
+	const char *hint = find_hint(usage, letter);
+
+	if (hint)
+		usage__error(usage, "unknown option -%c: %s", letter, hint);
+	else
+		usage__error(usage, "unknown option -%c", letter);
+}
+
 int usage__next(const struct usage *usage, int argc, const char **argv)
 {
 	struct getopt_tables tables;
@@ -84,7 +103,7 @@ int usage__next(const struct usage *usage, int argc, const char **argv)
 		/* A wrong letter is in optopt, which a wrong long name leaves 0. */
 		if (optopt && optopt < USAGE_LONG_ONLY &&
 		    strncmp(argv[optind - 1], "--", 2) != 0)
-			usage__error(usage, "unknown option -%c", optopt);
+			tell_unknown_letter(usage, optopt);
 		else if (optopt)
 			usage__error(usage, "%s takes no argument", argv[optind - 1]);
 		else
@@ -154,4 +173,22 @@ int usage__error(const struct usage *usage, const char *fmt, ...)
 	       usage->command ? " " : "", usage->command ? usage->command : "");
 	free(text);
 	return USAGE_STATUS;
+}
+
+static bool has_option(const struct usage *usage, int key)
+{
+	for (const struct usage_option *option = usage->options; option->key; option++)
+		if (option->key == key)
+			return true;
+	return false;
+}
+
+int usage__unexpected(const struct usage *usage, const char *arg)
+{
+	if (has_option(usage, 'i') && !access(arg, F_OK))
+		return usage__error(usage,
+				    "unexpected argument %s: a recording is named by "
+				    "-i %s",
+				    arg, arg);
+	return usage__error(usage, "unexpected argument %s", arg);
 }

@@ -64,12 +64,20 @@ struct usage_option {
 	const char *help; /* lower case, no full stop; wrapped when printed */
 };
 
+/* What is said of an option that there isn't */
+struct usage_hint {
+	int key; /* its letter */
+	const char *text; /* what to do instead */
+};
+
 struct usage {
 	const char *command; /* "record"; NULL: perf-gpu itself */
 	const char *synopsis; /* what follows the name; "\n" starts another form */
 	const char *summary; /* one sentence, no full stop */
 	const struct usage_option *options; /* without -h, --help: always there */
 	const char *notes; /* printed at the end as it is; NULL: none */
+	/* Of letters that people have from other commands; ends with key 0; NULL: none */
+	const struct usage_hint *hints;
 	bool stops_at_operand; /* options end at the first operand, as for record */
 };
 
@@ -99,5 +107,14 @@ void usage__print(const struct usage *usage);
  */
 int usage__error(const struct usage *usage, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/**
+ * usage__unexpected - the same of an argument where the command takes none
+ *
+ * Of a file it says how the command is told to read one, if it can.
+ *
+ * Return: USAGE_STATUS.
+ */
+int usage__unexpected(const struct usage *usage, const char *arg);
 
 #endif

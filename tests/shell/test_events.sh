@@ -62,6 +62,8 @@ expect "there are samples of each event" "$(tr , '\n' <<<$all | sort)" \
 "$PERF_GPU" script -e gpu-alloc --leaks >leaks.txt
 expect "--weight=bytes" "$(sidecar_sums bytes 'memcpy|memset|fault')" "$(sums bytes.txt)"
 expect "--weight=ns" "$(sidecar_sums ns 'memcpy|memset|fault')" "$(sums ns.txt)"
+"$PERF_GPU" inject -e gpu-alloc --leaks -o leaks.data 2>leaks.err
+expect_match "--leaks says what it counts" 'allocations never freed, [0-9,]* bytes; ' "$(cat leaks.err)"
 expect "--leaks" "$(sidecar_sums bytes leaks | sed 's/leaks/gpu-alloc/')" "$(sums leaks.txt)"
 "$PERF_GPU" script -e gpu-memcpy,gpu-memset --weight=bytes >copied.txt
 check "each function has what it did, in each event" \

@@ -68,8 +68,9 @@ RANK=0 check "a program is recorded" run_fake "$PERF_GPU" record -q "$WORKLOADS/
 check_status "no format is an error" 129 "$PERF_GPU" export
 check_status "two formats are one" 129 "$PERF_GPU" export --chrome --pprof
 expect_match "which is said" 'chrome and --pprof: one format at a time' "$(cat err)"
-check_status "two files are an error" 129 "$PERF_GPU" export --chrome a b
-check_status "the input isn't overwritten" 1 "$PERF_GPU" export --chrome perf.data
+check_status "a file is an error" 129 "$PERF_GPU" export --chrome perf.data
+expect_match "which says how it is read" 'unexpected argument perf.data: a recording is named by -i perf.data' "$(cat err)"
+check_status "the input isn't overwritten" 1 "$PERF_GPU" export --chrome -o perf.data
 expect_match "which is said" 'perf.data is what is read' "$(cat err)"
 check_status "a folder is no file to write" 1 "$PERF_GPU" export --chrome -o "$TMP"
 check_status "no recording is an error" 1 "$PERF_GPU" export --chrome -i none
@@ -80,7 +81,7 @@ fi
 check "a file of the usual name is written" "$PERF_GPU" export --chrome --names short
 "$PERF_GPU" export --chrome --names short -o - >stdout.json 2>err
 expect "the same is written to a pipe" "$(cat perf.gpu.trace.json)" "$(cat stdout.json)"
-"$PERF_GPU" export -q --chrome named.json --names short
+"$PERF_GPU" export -q --chrome -o named.json --names short
 expect "and to a file that is named" "$(cat perf.gpu.trace.json)" "$(cat named.json)"
 
 # --- timelines ---------------------------------------------------------------------------

@@ -52,7 +52,15 @@ expect "which is said" \
 [ perf-gpu merge: 4 recordings of 3 hosts: 230 launches of 13 processes in perf.data (SIZE), GPU records in perf.data.gpu (SIZE) ]" \
 	"$(sed -E 's/[0-9.]+ [KM]B/SIZE/g; s/shown [0-9,]+0 higher/shown HIGHER higher/' "$TMP/err")"
 
-higher=$(sed -nE 's/,//g; s/.*shown ([0-9]+) higher.*/\1/p' "$TMP/err")
+cp "$TMP/err" said
+check_status "a pattern that finds the sidecars, too" 0 \
+	"$PERF_GPU" merge first.data first.data.gpu second.data second.data.gpu third.data third.data.gpu \
+	fourth.data.gpu fourth.data
+expect "merges the same" 230 "$(kernels perf.data event | wc -l)"
+check_status "a sidecar alone" 1 "$PERF_GPU" merge -o none.data first.data second.data.gpu
+expect_match "is no recording" 'second.data.gpu is not a perf.data file' "$(cat err)"
+"$PERF_GPU" merge -q first.data second.data third.data fourth.data
+higher=$(sed -nE 's/,//g; s/.*shown ([0-9]+) higher.*/\1/p' said)
 
 sum_of()
 {
