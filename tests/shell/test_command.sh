@@ -33,12 +33,12 @@ expect "no guess" "perf-gpu: 'xyzzy' is no perf-gpu command; see 'perf-gpu --hel
 	"$(cat err)"
 check_status "an unknown option" 129 "$PERF_GPU" --xyzzy
 for option in "-g stacks are always recorded" "-F each launch is recorded" "-a .* a command, or -p"; do
-	check_status "perf record's ${option%% *}" 129 "$PERF_GPU" record ${option%% *} 9 true
+	check_status "perf record's ${option%% *}" 129 "$PERF_GPU" record "${option%% *}" 9 true
 	expect_match "is told what to do instead" "unknown option ${option/ /: }" "$(cat err)"
 done
 check_status "an unknown letter" 129 "$PERF_GPU" record -Z true
 expect "has no hint" "perf-gpu record: unknown option -Z; see 'perf-gpu record --help'" "$(cat err)"
->a.data
+touch a.data
 for command in report script inject flamegraph tui; do
 	check_status "$command: a file without -i" 129 "$PERF_GPU" $command a.data
 	expect_match "$command: is told how to name it" 'unexpected argument a.data: a recording is named by -i' "$(cat err)"
