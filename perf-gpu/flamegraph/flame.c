@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flamegraph/flame.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "flamegraph/text.h"
+#include "symbol/short_name.h"
+#include "util/gpu_events.h"
 #include "util/hash_index.h"
 #include "util/sum.h"
 
@@ -36,6 +40,7 @@ void flame__delete(struct flame *flame)
 	for (size_t i = 0; i < flame->nr_names; i++) {
 		free(flame->names[i].text);
 		free(flame->names[i].file);
+		free(flame->names[i].short_text);
 	}
 	for (size_t i = 0; i < flame->nr_devices; i++)
 		free(flame->devices[i].name);
@@ -91,6 +96,73 @@ static int take_file(struct flame_name *name, const char *file)
 	return 0;
 }
 
+/* The event whose leaf it is, or GPU_LOG_NR_EVENTS */
+static uint32_t event_of(const struct flame_name *name)
+{
+	uint32_t event = 0;
+
+	while (event < GPU_LOG_NR_EVENTS &&
+	       (name->class != FRAME_CLASS_GPU ||
+		strncmp(name->text, gpu_events[event].leaf,
+			strlen(gpu_events[event].leaf)) != 0))
+		event++;
+	return event;
+}
+
+const char *flame_name__bare(const struct flame_name *name)
+{
+	uint32_t event = event_of(name);
+	size_t bytes = event < GPU_LOG_NR_EVENTS ? strlen(gpu_events[event].leaf) : 0;
+
+	return name->text[bytes] ? name->text + bytes : name->text;
+}
+
+/* "f" of "ns::(anonymous namespace)::f"; "ns::operator()" and what is in brackets stay. */
+static const char *without_scopes(const char *text)
+{
+	const char *last = text + strlen(text);
+
+	while (last > text && (isalnum((unsigned char)last[-1]) || last[-1] == '_'))
+		last--;
+	return *last && !isdigit((unsigned char)*last) && last - text > 2 &&
+			       !memcmp(last - 2, "::", 2)
+		       ? last
+		       : text;
+}
+
+const char *flame_name__fitting(const struct flame_name *name, size_t room)
+{
+	const char *bare = flame_name__bare(name);
+	const char *brief = name->short_text ? name->short_text : bare;
+
+	if (text__length(name->text) <= room)
+		return name->text;
+	if (text__length(bare) <= room)
+		return bare;
+	if (text__length(brief) <= room || name->class != FRAME_CLASS_GPU)
+		return brief;
+	return without_scopes(brief);
+}
+
+/* What a copy or a label is called has brackets of its own. */
+static int shorten(struct flame_name *name)
+{
+	const char *bare = flame_name__bare(name);
+	uint32_t event = event_of(name);
+
+	if (name->class != FRAME_CLASS_NATIVE && event != GPU_LOG_EVENT_KERNEL &&
+	    event != GPU_LOG_EVENT_QUEUE)
+		return 0;
+	name->short_text = short_name(bare);
+	if (!name->short_text)
+		return -ENOMEM;
+	if (!strcmp(name->short_text, bare)) {
+		free(name->short_text);
+		name->short_text = NULL;
+	}
+	return 0;
+}
+
 static int add_name(struct flame *flame, const struct frame_name *name, uint64_t hash)
 {
 	struct flame_name new = {.class = name->class};
@@ -99,10 +171,11 @@ static int add_name(struct flame *flame, const struct frame_name *name, uint64_t
 		    sizeof(new)))
 		return -ENOMEM;
 	new.text = strdup(name->text);
-	if (!new.text || take_file(&new, name->file) ||
+	if (!new.text || take_file(&new, name->file) || shorten(&new) ||
 	    hash_index__add(&flame->private->names, hash, (uint32_t)flame->nr_names)) {
 		free(new.text);
 		free(new.file);
+		free(new.short_text);
 		return -ENOMEM;
 	}
 	flame->names[flame->nr_names++] = new;

@@ -37,6 +37,8 @@ enum flame_recording {
 struct flame_name {
 	char *text; /* as it came from outside: may have any byte but NUL */
 	char *file; /* NULL: none known, or several */
+	/* Without arguments and parameters (symbol/short_name.h); NULL: it has none */
+	char *short_text;
 	enum frame_class class;
 	bool has_files; /* several */
 };
@@ -98,6 +100,18 @@ void flame__delete(struct flame *flame); /* NULL is fine */
  */
 int flame__node(struct flame *flame, const struct frame_name *name, uint32_t event,
 		uint32_t *node);
+
+/*
+ * A name without what its colour tells: "sgemm" of "[GPU_Kernel]sgemm". Points into
+ * name->text.
+ */
+const char *flame_name__bare(const struct flame_name *name);
+
+/*
+ * As much of a name as has room for so many characters: all of it, the bare one, the short
+ * one, or, of a kernel, that without its scopes, which may still be too long.
+ */
+const char *flame_name__fitting(const struct flame_name *name, size_t room);
 
 /* Add a weight; there is one of a node, device and recording. */
 int flame__add_weight(struct flame *flame, const struct flame_weight *weight);

@@ -32,9 +32,13 @@ static void write_names(const struct flame *flame, struct out_file *file)
 		text__write_json(file, name->text);
 		out_file__char(file, ',');
 		out_file__number(file, name->class);
-		if (name->file) {
+		if (name->file || name->short_text) {
 			out_file__char(file, ',');
-			text__write_json(file, name->file);
+			text__write_json(file, name->file ? name->file : "");
+		}
+		if (name->short_text) {
+			out_file__char(file, ',');
+			text__write_json(file, name->short_text);
 		}
 		out_file__text(file, "]\n");
 	}

@@ -210,10 +210,11 @@ static int change_step(const struct sums *sums)
 }
 
 /* As much of it as has room */
-static void draw_label(const struct graph *graph, const char *text, double x, double y,
-		       double width)
+static void draw_label(const struct graph *graph, const struct flame_name *name, double x,
+		       double y, double width)
 {
 	size_t room = width > 6 ? (size_t)((width - 6) / LETTER_WIDTH) : 0;
+	const char *text = flame_name__fitting(name, room);
 	size_t length = text__length(text);
 
 	if (room < MIN_LETTERS)
@@ -238,7 +239,7 @@ static void draw_frame(const struct graph *graph, const struct flame_name *name,
 		print(graph->file, "<rect class=\"%s\"", classes[name->class].name);
 	print(graph->file, " x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"/>", x,
 	      y, width > 1 ? width - 0.5 : width, ROW - 1);
-	draw_label(graph, name->text, x, y, width);
+	draw_label(graph, name, x, y, width);
 	out_file__text(graph->file, "</g>\n");
 }
 

@@ -15,6 +15,10 @@ total_ns()
 		awk '{ sum += $(NF - 1) } END { printf "%.0f\n", sum }'
 }
 
+matmul='[GPU_Kernel]matmul(float*, __nv_bfloat16 const*, float const*, int, int)'
+attention='[GPU_Kernel]multi_head_attention(float*, float const*, float const*, float const*, int)'
+argmax='[GPU_Kernel]argmax(int*, float const*, int)'
+
 # draw FIXTURE [OPTIONS]
 draw()
 {
@@ -60,6 +64,20 @@ expect_match "colours tell who a frame is of" "^python native api gpu$" \
 			flamegraph.svg && echo $class
 	done | xargs)"
 
+# svg_label NAME: what is written in the first frame of that name
+svg_label()
+{
+	python3 -c 'import sys, xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+print(next("".join(text.text for text in frame.findall(svg + "text"))
+           for frame in tree.parse("flamegraph.svg").getroot().iter(svg + "g")
+           if frame.findtext(svg + "title", "").startswith(sys.argv[1] + ": ")))' "$1"
+}
+
+draw mini_llm --svg >/dev/null 2>&1
+expect "a wide frame has all of a name, a narrow one what its colour doesn't tell, without parameters" \
+	"generate matmul mul… arg…" \
+	"$(for name in generate "$matmul" "$attention" "$argmax"; do svg_label "$name"; done | xargs)"
 check_status "short names, on standard output" 0 draw mini_llm --svg --names short -o -
 expect_match "are there" "<title>\[GPU_Kernel\]matmul:" "$(cat out)"
 check_status "labels" 0 draw two_streams --svg --label stream --label-at root -o labels.svg
@@ -98,6 +116,7 @@ check_page()
 		"$(grep -oiE '(src|href) *= *["'"'"'][^"'"'"']*|url\([^)]*|@import' flamegraph.html)"
 
 	draw mini_llm -o llm.html
+	labels
 	zooming
 	searching
 	many_stacks
@@ -113,6 +132,20 @@ colours_tell_frames_apart()
 	check_status "a tip of a Python function" 0 use flamegraph.html tip train_step
 	expect_match "has its name, and its file for itself" '^train_step \| [^|]*/torch_step\.py \| [0-9,]* ns, ' \
 		"$(cat out)"
+}
+
+labels()
+{
+	check_status "labels" 0 use llm.html label generate label "$matmul" label "$argmax" \
+		tip "$argmax" search '^.GPU_Kernel.argmax.*float const' marked click "$argmax" label "$argmax"
+	expect "of narrow frames are short" "generate matmul argmax" "$(sed -n 1,3p out | xargs)"
+	expect_match "but not in tips" "^\[GPU_Kernel\]argmax\(int\*, float const\*, int\) \| " "$(sed -n 4p out)"
+	expect "nor for searches, nor where there is room" "$argmax
+$argmax" "$(sed -n 5,6p out)"
+	check_status "labels of templates" 0 use flamegraph.html eval "[...document.querySelectorAll('g.frame')]
+		.filter(frame => frame.getAttribute('name').includes('vectorized_layer_norm_kernel<'))
+		.map(frame => frame.querySelector('.d3-flame-graph-label').textContent)[0]"
+	expect "have neither arguments nor scopes" vectorized_layer_norm_kernel "$(cat out)"
 }
 
 # It was 39.61 % of a wider picture.

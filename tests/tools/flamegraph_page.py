@@ -13,6 +13,7 @@
     marked          print the names of the frames that are marked as found, sorted
     frames          print how many frames are drawn
     width NAME      print a frame's share of the picture's width, in per cent
+    label NAME      print what is written in a frame
     status          print the line below the controls
     colour NAME     print a frame's colour
     eval JS         print what it is
@@ -98,6 +99,10 @@ class Page:
             return frame && 100 * frame.querySelector('rect').getAttribute('width')
                 / frame.ownerSVGElement.getAttribute('width'); }})()""")
         print(f"{need(share, name):.2f}")
+
+    def label(self, name):
+        print(need(self.browser.evaluate(
+            f"({FIND % name})?.querySelector('.d3-flame-graph-label').textContent"), name))
 
     def status(self):
         print(self.browser.evaluate("document.getElementById('status').textContent"))

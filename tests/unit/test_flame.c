@@ -127,6 +127,53 @@ TEST(a_name_of_several_files_has_none)
 	flame__delete(flame);
 }
 
+TEST(a_name_is_made_as_long_as_its_frame)
+{
+	static const char full[] =
+		"[GPU_Kernel]void ns::(anonymous namespace)::k<4>(float*)";
+	static const struct {
+		struct frame_name name;
+		size_t room;
+		const char *shown;
+	} names[] = {
+		{{full, NULL, 0, FRAME_CLASS_GPU}, sizeof(full) - 1, full},
+		{{full, NULL, 0, FRAME_CLASS_GPU}, sizeof(full) - 2, full + 12},
+		{{full, NULL, 0, FRAME_CLASS_GPU}, sizeof(full) - 13, full + 12},
+		{{full, NULL, 0, FRAME_CLASS_GPU},
+		 sizeof(full) - 14,
+		 "ns::(anonymous namespace)::k"},
+		{{full, NULL, 0, FRAME_CLASS_GPU}, 27, "k"},
+		{{full, NULL, 0, FRAME_CLASS_GPU}, 0, "k"},
+		{{"[GPU_Kernel]f<int>::operator()()", NULL, 0, FRAME_CLASS_GPU},
+		 3,
+		 "f::operator()"},
+		{{"[GPU_Kernel]sgemm", NULL, 0, FRAME_CLASS_GPU}, 16, "sgemm"},
+		{{"[GPU_Kernel]", NULL, 0, FRAME_CLASS_GPU}, 3, "[GPU_Kernel]"},
+		{{"[GPU_Kernel][unknown]", NULL, 0, FRAME_CLASS_GPU}, 3, "[unknown]"},
+		{{"[GPU_Idle]", NULL, 0, FRAME_CLASS_GPU}, 3, "[GPU_Idle]"},
+		{{"[GPU_Memcpy]DtoD (0 to 1)", NULL, 0, FRAME_CLASS_GPU},
+		 3,
+		 "DtoD (0 to 1)"},
+		{{"[GPU_Kernel]f<int>", NULL, 0, FRAME_CLASS_NATIVE}, 3, "[GPU_Kernel]f"},
+		{{"ns::f<int>", NULL, 0, FRAME_CLASS_NATIVE}, 3, "ns::f"},
+		{{"py::<module>:a.py", NULL, 0, FRAME_CLASS_PYTHON},
+		 3,
+		 "py::<module>:a.py"},
+	};
+	struct flame *flame;
+
+	CHECK_EQ(flame__new(&flame), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uint32_t node = FLAME_NO_NODE;
+
+		CHECK_EQ(flame__node(flame, &names[i].name, FLAME_NO_EVENT, &node), 0);
+		CHECK_STR(flame_name__fitting(&flame->names[flame->nodes[node].name],
+					      names[i].room),
+			  names[i].shown);
+	}
+	flame__delete(flame);
+}
+
 TEST(a_device_has_the_first_name_that_is_told)
 {
 	struct flame *flame;

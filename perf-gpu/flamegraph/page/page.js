@@ -9,7 +9,7 @@
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
 import { Tree, ALL_DEVICES, NEW, OLD } from './tree.js';
-import { CLASSES, formatCount, formatShare, describe, shownName, titleOf } from './words.js';
+import { CLASSES, formatCount, formatShare, describe, fittingName, shownName, titleOf } from './words.js';
 
 const MAX_FRAMES = 5000;
 const CELL_HEIGHT = 18;
@@ -152,12 +152,36 @@ function chartWidth() {
 	return Math.max(300, chartElement.clientWidth - 20);
 }
 
+// Of a label's font, which is monospaced (page.css); and what is beside it
+const LABEL_FONT = '11px "DejaVu Sans Mono", Menlo, Consolas, monospace';
+const LABEL_MARGINS = 6;
+const letterWidth = (() => {
+	const context = document.createElement('canvas').getContext('2d');
+
+	context.font = LABEL_FONT;
+	return context.measureText('M'.repeat(100)).width / 100;
+})();
+
+/*
+ * d3-flame-graph asks for a frame's name, and, as what is written into an element, for its
+ * label. The focus, and with it the root, is as wide as the chart.
+ */
+function nameOrLabel(frame) {
+	const { node, name } = frame.data;
+
+	if (!(this instanceof Element) || node < 0)
+		return name;
+	const room = Math.floor(((frame.x1 - frame.x0) * chartWidth() - LABEL_MARGINS) / letterWidth);
+
+	return fittingName(tree.textOf(node), frame.data.class, tree.shortOf(node), room);
+}
+
 const chart = flamegraph()
 	.cellHeight(CELL_HEIGHT)
 	.transitionDuration(0)
 	.resetHeightOnZoom(true)
 	.tooltip(tip)
-	.getName((frame) => frame.data.name)
+	.getName(nameOrLabel)
 	.setColorMapper(colourOf)
 	.setSearchMatch((frame) => state.matches !== null && frame.data.node >= 0 &&
 		state.matches[tree.nameIds[frame.data.node]] === 1)

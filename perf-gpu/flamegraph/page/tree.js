@@ -2,7 +2,8 @@
 /*
  * The recording, as flamegraph/page.c writes it:
  *
- *   names    [text, class] or [text, class, file], ...
+ *   names    [text, class], [text, class, file] or [text, class, file, short], ...; file
+ *            may be empty, short is the text without arguments and "[GPU_Kernel]"
  *   nodes    name of node 0, its parent (-1: none), name of node 1, ...; parents come first
  *   weights  node, event, device (-1: none), recording, calls, period, ...
  *   devices  [number, name], ...: those whose names are known
@@ -77,6 +78,10 @@ export class Tree {
 
 	fileOf(node) {
 		return this.names[this.nameIds[node]][2] || '';
+	}
+
+	shortOf(node) {
+		return this.names[this.nameIds[node]][3] || '';
 	}
 
 	parentOf(node) {

@@ -12,6 +12,7 @@ export const CLASSES = [
 ];
 
 const PYTHON = 1;
+const GPU = 3;
 
 export function formatCount(nr) {
 	return nr.toLocaleString('en-US', { maximumFractionDigits: 0 });
@@ -33,6 +34,20 @@ export function shownName(text, frameClass) {
 	if (frameClass !== PYTHON || !text.startsWith('py::'))
 		return text;
 	return text.slice(4).replace(/:[^:]*$/, '');
+}
+
+/*
+ * The same where there is room for so many characters: what its colour tells is left out
+ * first ("[GPU_Kernel]"), then arguments and parameters, then a kernel's scopes. What is still
+ * too long is cut where it is drawn.
+ */
+export function fittingName(text, frameClass, short, room) {
+	const whole = shownName(text, frameClass);
+	const bare = frameClass === GPU ? whole.replace(/^\[GPU_[A-Za-z]+\](?=.)/, '') : whole;
+	const brief = short || bare;
+	const last = frameClass === GPU ? brief.replace(/^.*::(?=[A-Za-z_][A-Za-z0-9_]*$)/s, '') : brief;
+
+	return [whole, bare, brief].find((name) => [...name].length <= room) ?? last;
 }
 
 export function titleOf(event, processes) {
