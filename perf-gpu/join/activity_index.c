@@ -8,6 +8,9 @@
 #include "sidecar/activities.h"
 #include "util/runs.h"
 
+/* Records that are to be there when they are asked for: buffers of threads alternate. */
+#define KEYS_AHEAD 16
+
 /* Of one log */
 struct log_places {
 	uint32_t *places;
@@ -21,7 +24,7 @@ struct activity_index {
 	const struct occurrences *occurrences;
 	const struct sidecar *sidecar;
 	struct log_places *logs;
-	size_t nr_logs, nr, max_of_key;
+	size_t nr_logs, nr;
 };
 
 /* --- making it --------------------------------------------------------------------------- */
@@ -117,8 +120,6 @@ static int sort_log(struct activity_index *index, uint32_t log)
 		}
 		of->places[nr] = (uint32_t)place;
 		last_key = key;
-		if (nr - first >= index->max_of_key)
-			index->max_of_key = nr - first + 1;
 	}
 	if (!err)
 		err = sort_key(index, log, of->places + first, nr - first);
@@ -195,11 +196,6 @@ size_t activity_index__nr(const struct activity_index *index)
 	return index->nr;
 }
 
-size_t activity_index__max_of_key(const struct activity_index *index)
-{
-	return index->max_of_key;
-}
-
 static uint64_t key_at(const struct activity_index *index, uint32_t log, size_t i)
 {
 	return sidecar__correlation_id(index->sidecar, index->logs[log].places[i]);
@@ -252,6 +248,8 @@ size_t activity_index__find(struct activity_index *index, uint32_t log,
 	while (behind < of->nr && key_at(index, log, behind) == correlation_id)
 		behind++;
 	of->next = behind;
+	if (behind + KEYS_AHEAD < of->nr)
+		sidecar__prefetch(index->sidecar, of->places[behind + KEYS_AHEAD]);
 	*ret_first = of->first + first;
 	return behind - first;
 }

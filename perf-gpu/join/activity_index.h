@@ -27,8 +27,6 @@ int activity_index__new(const struct occurrences *occurrences,
 void activity_index__delete(struct activity_index *index); /* NULL is fine */
 
 size_t activity_index__nr(const struct activity_index *index);
-/* The most that have one key */
-size_t activity_index__max_of_key(const struct activity_index *index);
 
 /**
  * activity_index__find - those of a key

@@ -29,8 +29,8 @@ struct join {
 	size_t next; /* where the next launch's are, if launches come in order */
 	/* Of occurrences that are streamed */
 	struct activity_index *index;
-	struct occurrence *made; /* room for as many as have one key */
-	struct sidecar_activity *made_of; /* theirs */
+	struct occurrence made; /* the last that was asked for */
+	struct sidecar_activity made_of; /* its activity */
 };
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -79,18 +79,6 @@ static int index_logs(struct join *join, const struct sidecar *sidecar)
 	return 0;
 }
 
-static int index_activities(struct join *join)
-{
-	size_t room;
-
-	if (activity_index__new(join->occurrences, &join->index))
-		return -ENOMEM;
-	room = activity_index__max_of_key(join->index) + 1;
-	join->made = calloc(room, sizeof(*join->made));
-	join->made_of = calloc(room, sizeof(*join->made_of));
-	return join->made && join->made_of ? 0 : -ENOMEM;
-}
-
 int join__new(const struct sidecar *sidecar, struct join **ret)
 {
 	struct join *join = calloc(1, sizeof(*join));
@@ -109,7 +97,7 @@ int join__index(struct join *join, struct occurrences *occurrences)
 {
 	join->occurrences = occurrences;
 	if (occurrences->is_streamed)
-		return index_activities(join);
+		return activity_index__new(occurrences, &join->index);
 	if (occurrences->nr)
 		qsort(occurrences->items, occurrences->nr, sizeof(*occurrences->items),
 		      compare_occurrences);
@@ -122,8 +110,6 @@ void join__delete(struct join *join)
 		return;
 	activity_index__delete(join->index);
 	key_set__release(&join->keys);
-	free(join->made);
-	free(join->made_of);
 	free(join->logs);
 	free(join);
 }
@@ -173,22 +159,6 @@ static size_t find_items(struct join *join, const struct occurrence *key,
 	return behind - low;
 }
 
-/* Make the occurrence number @i of those that are streamed; it is the @slot'th. */
-static void make(const struct join *join, size_t i, size_t slot)
-{
-	activity_index__get(join->index, i, &join->made_of[slot]);
-	occurrences__make(join->occurrences, &join->made_of[slot], &join->made[slot]);
-}
-
-static size_t make_all(struct join *join, uint32_t log, uint64_t correlation_id)
-{
-	size_t first, nr = activity_index__find(join->index, log, correlation_id, &first);
-
-	for (size_t i = 0; i < nr; i++)
-		make(join, first + i, i);
-	return nr;
-}
-
 int join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id)
 {
 	int log = join__find_log(join, log_id);
@@ -200,37 +170,27 @@ int join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id)
 }
 
 size_t join__launch(struct join *join, uint64_t log_id, uint64_t correlation_id,
-		    const struct occurrence **ret_occurrences)
+		    size_t *ret_first)
 {
 	struct occurrence key = {.correlation_id = correlation_id};
 	int log = join__find_log(join, log_id);
-	size_t first, nr;
 
 	key.log = (uint32_t)log;
-	if (log < 0 ||
-	    !key_set__has(&join->keys, key.log, correlation_id, KEY_IS_ANNOUNCED) ||
-	    key_set__has(&join->keys, key.log, correlation_id, KEY_IS_TAKEN))
+	if (log < 0 || !key_set__take(&join->keys, key.log, correlation_id))
 		return 0;
-	/* It needs no memory: the key is there. */
-	key_set__mark(&join->keys, key.log, correlation_id, KEY_IS_TAKEN);
-	if (join->index) {
-		nr = make_all(join, key.log, correlation_id);
-		if (nr)
-			*ret_occurrences = join->made;
-		return nr;
-	}
-	nr = find_items(join, &key, &first);
-	if (nr)
-		*ret_occurrences = &join->occurrences->items[first];
-	return nr;
+	if (join->index)
+		return activity_index__find(join->index, key.log, correlation_id,
+					    ret_first);
+	return find_items(join, &key, ret_first);
 }
 
-const struct occurrence *join__at(const struct join *join, size_t place)
+const struct occurrence *join__at(struct join *join, size_t place)
 {
 	if (!join->index)
 		return &join->occurrences->items[place];
-	make(join, place, 0);
-	return &join->made[0];
+	activity_index__get(join->index, place, &join->made_of);
+	occurrences__make(join->occurrences, &join->made_of, &join->made);
+	return &join->made;
 }
 
 const struct occurrence *join__rest(struct join *join, size_t *cursor)

@@ -11,7 +11,8 @@
  * handed out exactly once, by join__launch() or by join__rest(), so
  * time is neither lost nor doubled.
  *
- * Pure: no I/O, no globals. One thread, but that one may index while another announces.
+ * Pure: no I/O, no globals. One thread, but that one may index while another announces; and
+ * as join__at() says.
  */
 #ifndef PERF_GPU_JOIN_JOIN_H
 #define PERF_GPU_JOIN_JOIN_H
@@ -55,29 +56,30 @@ int join__announce(struct join *join, uint64_t log_id, uint64_t correlation_id);
 /**
  * join__launch - what one launch made the GPU do
  * @log_id, @correlation_id: of the launch's sample
- * @ret_occurrences: first of them; they follow each other, in order of their start.
- *                   They, and their activities, are valid until the next call of anything
- *                   here, like those of the next two
+ * @ret_first: place of the first of its occurrences, for join__at(): they follow each other,
+ *             in order of their start. Written if there are any
  *
  * Return: how many: 0 if the launch has no GPU record, or if they
  * were handed out before (a key that comes twice).
  */
 size_t join__launch(struct join *join, uint64_t log_id, uint64_t correlation_id,
-		    const struct occurrence **ret_occurrences);
+		    size_t *ret_first);
 
 /**
  * join__rest - the next occurrence whose launch wasn't announced
- * @cursor: 0 at first
+ * @cursor: 0 at first; behind the occurrence's place then
  *
- * Return: the occurrence, in no particular order, or NULL at the end.
+ * Return: the occurrence, as of join__at(), in no particular order, or NULL at the end.
  */
 const struct occurrence *join__rest(struct join *join, size_t *cursor);
 
 /**
- * join__at - what join__rest() has returned, once more
- * @place: what its cursor was when it did, less 1
+ * join__at - the occurrence at a place
+ *
+ * It, and its activity, are valid until the next call of this or of join__rest(). One thread
+ * may call this while another calls join__launch().
  */
-const struct occurrence *join__at(const struct join *join, size_t place);
+const struct occurrence *join__at(struct join *join, size_t place);
 
 /* Index in sidecar.logs of a log, or -ENOENT. */
 int join__find_log(const struct join *join, uint64_t log_id);

@@ -58,6 +58,19 @@ int key_set__mark(struct key_set *set, uint32_t log, uint64_t correlation_id,
 	return 0;
 }
 
+bool key_set__take(struct key_set *set, uint32_t log, uint64_t correlation_id)
+{
+	uint64_t chunk = correlation_id / KEY_CHUNK_IDS,
+		 bit = correlation_id % KEY_CHUNK_IDS, mask = 1ull << bit % 64;
+	struct key_chunk *found = find_chunk(set, log, chunk);
+
+	if (!found || !(found->marks[KEY_IS_ANNOUNCED][bit / 64] & mask) ||
+	    found->marks[KEY_IS_TAKEN][bit / 64] & mask)
+		return false;
+	found->marks[KEY_IS_TAKEN][bit / 64] |= mask;
+	return true;
+}
+
 bool key_set__has(struct key_set *set, uint32_t log, uint64_t correlation_id,
 		  enum key_mark mark)
 {

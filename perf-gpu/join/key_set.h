@@ -37,6 +37,9 @@ struct key_set {
 int key_set__mark(struct key_set *set, uint32_t log, uint64_t correlation_id,
 		  enum key_mark mark);
 
+/* Mark a key as taken, if it is announced and isn't taken yet: else false. */
+bool key_set__take(struct key_set *set, uint32_t log, uint64_t correlation_id);
+
 bool key_set__has(struct key_set *set, uint32_t log, uint64_t correlation_id,
 		  enum key_mark mark);
 

@@ -477,6 +477,11 @@ const struct perf_event_header *perfdata_reader__at(const struct perfdata_reader
 	return (const void *)(reader->file + reader->data.offset + offset);
 }
 
+void perfdata_reader__touch(struct perfdata_reader *reader, uint64_t bytes)
+{
+	perfdata_mapping__touch(&reader->mapping, bytes);
+}
+
 bool perfdata_reader__feature(const struct perfdata_reader *reader, unsigned int feature,
 			      const void **ret, size_t *ret_bytes)
 {

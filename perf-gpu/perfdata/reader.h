@@ -78,6 +78,11 @@ uint64_t perfdata_reader__data_bytes(const struct perfdata_reader *reader);
 /* The record at @offset, which perfdata_reader__next() returned before. */
 const struct perf_event_header *perfdata_reader__at(const struct perfdata_reader *reader,
 						    uint64_t offset);
+/*
+ * So many bytes may have been read there since: perfdata_reader__next() keeps account of what
+ * it returns by itself. After some megabytes, the pages of the file are given back.
+ */
+void perfdata_reader__touch(struct perfdata_reader *reader, uint64_t bytes);
 
 /**
  * perfdata_reader__feature - the bytes of a header feature

@@ -70,6 +70,12 @@ static inline uint64_t sidecar__correlation_id(const struct sidecar *sidecar,
 		->correlation_id;
 }
 
+/* It will be asked for. */
+static inline void sidecar__prefetch(const struct sidecar *sidecar, uint64_t place)
+{
+	__builtin_prefetch(sidecar->file->data + 8 * place);
+}
+
 /*
  * The one behind it in its block, which isn't the last there. Without one, @place is left
  * as it is.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpu_log.h"
 #include "util/read_ahead.h"
 
 /* Batches that are small enough to stay, with what they point to, in a core's cache */
@@ -14,6 +15,7 @@ struct feeder {
 	struct feed_order *order;
 	const struct launches *launches;
 	struct callchains *chains;
+	struct join *join;
 };
 
 struct feed_ahead {
@@ -28,11 +30,16 @@ static bool is_launch(const struct feed_item *item)
 	return item->entry.record && item->entry.is_launch;
 }
 
-/* Its callchain has a hash for now. */
+/* Its callchain has a hash for now, unless it has a number already. */
 static void read_launch(const struct feeder *feeder, struct feed_item *item)
 {
 	const struct launch_sample *sample = &item->launch.sample;
 
+	if (feed_order__know(feeder->order, &item->entry, &item->launch)) {
+		launches__resolve(feeder->launches, &item->launch);
+		item->err = 0;
+		return;
+	}
 	item->err = launches__read(feeder->launches, item->entry.record,
 				   item->entry.event, &item->launch);
 	if (!item->err)
@@ -47,6 +54,16 @@ static void find_chain(const struct feeder *feeder, struct launch *launch)
 					 sample->nr_ips);
 }
 
+static void find_occurrences(const struct feeder *feeder, struct feed_item *item)
+{
+	const struct launch_event *event = &item->launch.event;
+
+	item->nr = 0;
+	if (!(event->api & GPU_LOG_API_GRAPH_NODE))
+		item->nr = join__launch(feeder->join, event->log_id,
+					event->correlation_id, &item->first);
+}
+
 static size_t fill(void *data, void *batch)
 {
 	/* A copy, or each item would wait for a cache line that both sides want. */
@@ -59,13 +76,16 @@ static size_t fill(void *data, void *batch)
 		if (is_launch(&items[nr]))
 			read_launch(&feeder, &items[nr]);
 	for (size_t i = 0; i < nr; i++)
-		if (is_launch(&items[i]) && !items[i].err)
-			find_chain(&feeder, &items[i].launch);
+		if (is_launch(&items[i]) && !items[i].err) {
+			if (!items[i].entry.kept)
+				find_chain(&feeder, &items[i].launch);
+			find_occurrences(&feeder, &items[i]);
+		}
 	return nr;
 }
 
 int feed_ahead__new(struct feed_order *order, const struct launches *launches,
-		    struct callchains *chains, struct feed_ahead **ret)
+		    struct callchains *chains, struct join *join, struct feed_ahead **ret)
 {
 	struct feed_ahead *ahead = calloc(1, sizeof(*ahead));
 	const struct read_ahead_input input = {
@@ -76,8 +96,8 @@ int feed_ahead__new(struct feed_order *order, const struct launches *launches,
 
 	if (!ahead)
 		return -ENOMEM;
-	ahead->feeder =
-		(struct feeder){.order = order, .launches = launches, .chains = chains};
+	ahead->feeder = (struct feeder){
+		.order = order, .launches = launches, .chains = chains, .join = join};
 	if (read_ahead__new(&input, &ahead->reader)) {
 		free(ahead);
 		return -ENOMEM;

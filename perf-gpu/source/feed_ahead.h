@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is fed, and what the samples of launches say: read by a thread of its own, some
- * thousands of entries ahead of who joins them and makes samples of them.
+ * What is fed, what the samples of launches say, and where what they did on the GPU is: read
+ * and joined by a thread of its own, some thousands of entries ahead of who makes samples of
+ * them.
  *
- * From the beginning to the end, the order, the launches, the reader of both and the
- * callchains are that thread's. Of them, other threads may ask what doesn't change any more: the events, features
- * and bytes of the reader, and the counts of the order. All functions are for one thread.
+ * From the beginning to the end, the order, the launches, the reader of both, the callchains
+ * and the join are that thread's. Of them, other threads may ask what doesn't change any more:
+ * the events, features and bytes of the reader, the counts of the order, and join__at(). All
+ * functions are for one thread.
  */
 #ifndef PERF_GPU_SOURCE_FEED_AHEAD_H
 #define PERF_GPU_SOURCE_FEED_AHEAD_H
 
+#include "join/join.h"
 #include "source/callchains.h"
 #include "source/feed_order.h"
 #include "source/launches.h"
@@ -21,18 +24,22 @@ struct feed_item {
 	/* Of a launch: launches__read(), and what it gave, with a number of its callchain */
 	int err;
 	struct launch launch;
+	/* Its occurrences: of join__launch() */
+	size_t first, nr;
 };
 
 /**
  * feed_ahead__new - begin to read
  * @order:  rewound
  * @chains: give the numbers
+ * @join:   indexed, and told of all launches
  * @ret:    released by feed_ahead__delete(); written on success only
  *
  * Return: 0 or -ENOMEM, not printed.
  */
 int feed_ahead__new(struct feed_order *order, const struct launches *launches,
-		    struct callchains *chains, struct feed_ahead **ret);
+		    struct callchains *chains, struct join *join,
+		    struct feed_ahead **ret);
 
 /* The next item, the caller's until the next call; NULL: there is none more. */
 struct feed_item *feed_ahead__next(struct feed_ahead *ahead);

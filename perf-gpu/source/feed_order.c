@@ -7,6 +7,7 @@
 
 #include "perfdata/format.h"
 #include "perfdata/sample.h"
+#include "source/kept_records.h"
 #include "util/log.h"
 #include "util/progress.h"
 #include "util/read_ahead.h"
@@ -28,7 +29,10 @@ struct feed_order {
 	struct feed_order_input input;
 	struct feed_counts counts;
 	bool are_all_whole; /* no record was broken when all were read */
-	struct runs runs; /* of records by time; places are offsets in the data section */
+	struct kept_records kept; /* in the order of the file */
+	/* Of records by time; places are their numbers among those that are kept, or, if
+	   these are given up, offsets in the data section */
+	struct runs runs;
 	size_t *time_words; /* by event: where its samples have their time; 0: not known */
 	struct rest *rest; /* by time */
 	size_t nr_rest, nr_rest_allocated;
@@ -87,6 +91,7 @@ void feed_order__delete(struct feed_order *order)
 		return;
 	runs_walk__end(&order->walk);
 	runs__release(&order->runs);
+	kept_records__give_up(&order->kept);
 	free(order->rest);
 	free(order->time_words);
 	free(order);
@@ -267,10 +272,22 @@ static bool read_one(struct first_reader *reader, struct read_record *ret)
 		return false;
 	}
 	if (record->size > sizeof(*record))
-		prefetch(record, RECORDS_AHEAD, order->input.used_files);
+		prefetch(record, RECORDS_AHEAD, false);
 	ret->entry = (struct feed_entry){.record = record};
 	ret->seen = look_at(order, &ret->entry, &ret->launch);
 	return true;
+}
+
+static size_t read_batch(void *data, void *batch)
+{
+	struct first_reader *reader = data;
+	struct read_record *records = batch;
+	size_t nr = 0;
+
+	while (!reader->is_done && nr < RECORDS_PER_BATCH &&
+	       read_one(reader, &records[nr]))
+		nr++;
+	return nr;
 }
 
 /* Launches get a number for their callchain, the whole batch of them (callchains.h). */
@@ -280,6 +297,8 @@ static void find_chains(const struct feed_order *order, struct read_record *reco
 	for (size_t i = 0; i < nr; i++) {
 		const struct launch_sample *sample = &records[i].launch.sample;
 
+		if (i + RECORDS_AHEAD < nr)
+			prefetch(records[i + RECORDS_AHEAD].entry.record, 0, true);
 		if (records[i].entry.is_launch && records[i].seen > 0)
 			records[i].launch.chain =
 				callchains__hash(sample->ips, sample->nr_ips);
@@ -295,25 +314,40 @@ static void find_chains(const struct feed_order *order, struct read_record *reco
 	}
 }
 
-static size_t read_batch(void *data, void *batch)
-{
-	struct first_reader *reader = data;
-	struct read_record *records = batch;
-	size_t nr = 0;
-
-	while (!reader->is_done && nr < RECORDS_PER_BATCH &&
-	       read_one(reader, &records[nr]))
-		nr++;
-	if (reader->order->input.used_files)
-		find_chains(reader->order, records, nr);
-	return nr;
-}
-
 /* What is learnt meanwhile, until it is the order's */
 struct notes {
 	struct feed_counts counts;
+	struct kept_records kept;
 	struct runs runs;
 };
+
+/* The same runs, without what is kept */
+static void give_up_keeping(struct notes *notes)
+{
+	struct kept_records *kept = &notes->kept;
+
+	for (size_t i = 0; i < notes->runs.nr; i++) {
+		struct run *run = &notes->runs.items[i];
+
+		run->first = kept_record__offset(kept_records__at(kept, run->first));
+		run->last = kept_record__offset(kept_records__at(kept, run->last));
+	}
+	kept_records__give_up(kept);
+}
+
+/* 0 or -ENOMEM */
+static int add_record(struct notes *notes, const struct read_record *read)
+{
+	const struct feed_entry *entry = &read->entry;
+	struct kept_records *kept = &notes->kept;
+
+	if (!kept->are_given_up &&
+	    !kept_records__add(kept, read->place, entry->time_ns, entry->event,
+			       entry->record, entry->is_launch ? &read->launch : NULL))
+		give_up_keeping(notes);
+	return runs__add(&notes->runs, entry->time_ns,
+			 kept->are_given_up ? read->place : kept->nr - 1);
+}
 
 /* Whoever wants to know of a record that is fed does. 0 or -ENOMEM. */
 static int tell(const struct feed_order_input *input, const struct read_record *read)
@@ -343,8 +377,7 @@ static int note(const struct feed_order *order, const struct read_record *read,
 		notes->counts.nr_broken++;
 	if (read->seen <= 0)
 		return 0;
-	if (tell(&order->input, read) ||
-	    runs__add(&notes->runs, read->entry.time_ns, read->place))
+	if (tell(&order->input, read) || add_record(notes, read))
 		return -ENOMEM;
 	count_entry(&notes->counts, read->entry.time_ns);
 	return 0;
@@ -358,7 +391,7 @@ static int note_records(struct feed_order *order)
 		.data = &reader,
 		.batch_bytes = RECORDS_PER_BATCH * sizeof(struct read_record),
 	};
-	const struct read_record *records;
+	struct read_record *records;
 	struct read_ahead *ahead;
 	struct notes notes = {.counts = {0}};
 	int err = 0;
@@ -368,11 +401,15 @@ static int note_records(struct feed_order *order)
 			perfdata_reader__data_bytes(order->input.reader));
 	if (read_ahead__new(&input, &ahead))
 		return no_memory(order);
-	while (!err && (records = read_ahead__next(ahead, &nr)))
+	while (!err && (records = read_ahead__next(ahead, &nr))) {
+		if (order->input.used_files || !notes.kept.are_given_up)
+			find_chains(order, records, nr);
 		for (size_t i = 0; i < nr && !err; i++)
 			err = note(order, &records[i], &notes);
+	}
 	read_ahead__delete(ahead);
 	order->counts = notes.counts;
+	order->kept = notes.kept;
 	order->runs = notes.runs;
 	return err ? no_memory(order) : reader.err;
 }
@@ -432,6 +469,16 @@ int feed_order__find_rest(struct feed_order *order)
 
 /* --- in order ------------------------------------------------------------------------------- */
 
+static uint64_t next_kept(void *data, uint64_t *place)
+{
+	const struct feed_order *order = data;
+	const struct kept_record *kept = kept_records__at(&order->kept, ++*place);
+
+	/* Mostly it is of the same run; where it is none at all, nothing happens. */
+	__builtin_prefetch(kept + RECORDS_AHEAD);
+	return kept->time_ns;
+}
+
 static uint64_t next_record(void *data, uint64_t *place)
 {
 	struct feed_order *order = data;
@@ -452,6 +499,24 @@ static uint64_t next_record(void *data, uint64_t *place)
 	return 0;
 }
 
+static void take_kept(struct feed_order *order, const struct kept_record *kept)
+{
+	const struct kept_kind *kind = kept_records__kind(&order->kept, kept);
+
+	order->record = (struct feed_entry){
+		.time_ns = kept->time_ns,
+		.record = perfdata_reader__at(order->input.reader,
+					      kept_record__offset(kept)),
+		.kept = kept,
+		.event = kind->event,
+		.is_launch = kind->is_launch,
+	};
+	/* A launch's callchain may be looked at, all of any other record will be. */
+	perfdata_reader__touch(order->input.reader,
+			       kind->is_launch ? kept->nr_ips * sizeof(uint64_t)
+					       : order->record.record->size);
+}
+
 /* The record that comes next, whatever else does */
 static void take_record(struct feed_order *order)
 {
@@ -460,6 +525,10 @@ static void take_record(struct feed_order *order)
 
 	if (!runs_walk__next(&order->walk, &time_ns, &place)) {
 		entry->record = NULL;
+		return;
+	}
+	if (!order->kept.are_given_up) {
+		take_kept(order, kept_records__at(&order->kept, place));
 		return;
 	}
 	*entry = (struct feed_entry){
@@ -475,10 +544,20 @@ int feed_order__rewind(struct feed_order *order)
 	runs_walk__end(&order->walk);
 	order->walked.record = NULL;
 	order->next_rest = 0;
-	if (runs_walk__begin(&order->walk, &order->runs, next_record, order))
+	if (runs_walk__begin(&order->walk, &order->runs,
+			     order->kept.are_given_up ? next_record : next_kept, order))
 		return no_memory(order);
 	take_record(order);
 	return 0;
+}
+
+bool feed_order__know(const struct feed_order *order, const struct feed_entry *entry,
+		      struct launch *ret)
+{
+	if (!entry->kept)
+		return false;
+	kept_records__launch(&order->kept, entry->kept, entry->record, ret);
+	return true;
 }
 
 bool feed_order__next(struct feed_order *order, struct feed_entry *ret)

@@ -5,8 +5,9 @@
  * as they stand in the file.
  *
  * perf.data is read from the beginning to the end once, to learn where it is in order
- * (util/runs.h); then it is read in order, as often as is wanted. Nothing is kept of a
- * record. One thread, which has another read ahead for it in feed_order__read().
+ * (util/runs.h), and as much is kept of it as there is room for (source/kept_records.h). If
+ * that isn't all, it is read once more, in order, and nothing is kept. One thread, which has
+ * another read ahead for it in feed_order__read().
  */
 #ifndef PERF_GPU_SOURCE_FEED_ORDER_H
 #define PERF_GPU_SOURCE_FEED_ORDER_H
@@ -19,6 +20,7 @@
 #include "join/join.h"
 #include "perfdata/reader.h"
 #include "source/callchains.h"
+#include "source/kept_records.h"
 #include "source/launches.h"
 #include "source/used_files.h"
 
@@ -42,6 +44,7 @@ struct feed_entry {
 	size_t rest; /* without a record: its place, for join__at() */
 	uint32_t event; /* of a sample: index of the reader's event */
 	bool is_launch; /* a sample of one that is of launches */
+	const struct kept_record *kept; /* what was read of the record; NULL: it isn't */
 };
 
 /* What was read */
@@ -79,5 +82,12 @@ int feed_order__rewind(struct feed_order *order);
 
 /* The next entry; false: there is none more. */
 bool feed_order__next(struct feed_order *order, struct feed_entry *ret);
+
+/*
+ * What launches__look() said of an entry that is a launch, with the number of its callchain,
+ * if that was kept; else false.
+ */
+bool feed_order__know(const struct feed_order *order, const struct feed_entry *entry,
+		      struct launch *ret);
 
 #endif

@@ -338,25 +338,31 @@ int launches__settle(const struct launches *launches, struct join *join)
 	return err;
 }
 
-int launches__read(const struct launches *launches,
-		   const struct perf_event_header *record, size_t event,
-		   struct launch *ret)
+void launches__resolve(const struct launches *launches, struct launch *launch)
 {
 	const struct sidecar_api_call *call;
 	struct probe_hit hit;
-	int err;
 
-	err = launches__look(launches, record, event, ret);
-	if (err || !ret->is_hit)
-		return err;
-	hit = hit_of(&ret->sample);
+	if (!launch->is_hit)
+		return;
+	hit = hit_of(&launch->sample);
 	call = by_time__call(launches->by_time, &hit);
-	ret->event = (struct launch_event){0};
+	launch->event = (struct launch_event){0};
 	if (call)
-		ret->event = (struct launch_event){
+		launch->event = (struct launch_event){
 			.log_id = log_id_of(launches, call),
 			.correlation_id = call->correlation_id,
 			.api = call->api,
 		};
-	return 0;
+}
+
+int launches__read(const struct launches *launches,
+		   const struct perf_event_header *record, size_t event,
+		   struct launch *ret)
+{
+	int err = launches__look(launches, record, event, ret);
+
+	if (!err)
+		launches__resolve(launches, ret);
+	return err;
 }

@@ -111,7 +111,10 @@ int launches__note(struct launches *launches, const struct launch *launch,
  */
 int launches__settle(const struct launches *launches, struct join *join);
 
-/* The same sample again, and what is known of it by now. 0 or a negative errno. */
+/* What is known of a launch by now: of a hit, which call it is of */
+void launches__resolve(const struct launches *launches, struct launch *launch);
+
+/* The same sample again, resolved. 0 or a negative errno. */
 int launches__read(const struct launches *launches,
 		   const struct perf_event_header *record, size_t event,
 		   struct launch *ret);

@@ -227,22 +227,19 @@ static int source__read(struct source *source)
 	return feed_order__find_rest(source->order);
 }
 
-static int source__feed_launch(struct source *source, struct launch *launch)
+static int source__feed_launch(struct source *source, struct feed_item *item)
 {
-	const struct occurrence *occurrences;
+	struct launch *launch = &item->launch;
 	struct source_stats *stats = &source->stats;
 	struct gpu_sample sample;
-	size_t nr = 0;
 	int err = 0;
 
 	if (!(launch->event.api & GPU_LOG_API_GRAPH_NODE)) {
 		stats->nr_launches += !launch->is_earlier;
 		stats->nr_hits += launch->is_hit;
 		stats->nr_joined_hits += launch->is_hit && launch->event.log_id;
-		nr = join__launch(source->join, launch->event.log_id,
-				  launch->event.correlation_id, &occurrences);
 	}
-	if (launch_stacks__take(source->stacks, launch, nr))
+	if (launch_stacks__take(source->stacks, launch, item->nr))
 		return source__no_memory(source);
 
 	sample = (struct gpu_sample){
@@ -253,8 +250,10 @@ static int source__feed_launch(struct source *source, struct launch *launch)
 		.user_state = launch->sample.user_state,
 		.user_state_bytes = launch->sample.user_state_bytes,
 	};
-	for (size_t i = 0; i < nr && !err; i++)
-		err = sampler__feed(source->sampler, &occurrences[i], true, &sample);
+	for (size_t i = 0; i < item->nr && !err; i++)
+		err = sampler__feed(source->sampler,
+				    join__at(source->join, item->first + i), true,
+				    &sample);
 	return err;
 }
 
@@ -298,7 +297,7 @@ static int source__feed_item(struct source *source, struct feed_item *item)
 	if (!entry->record)
 		return source__feed_rest(source, join__at(source->join, entry->rest));
 	if (entry->is_launch)
-		return item->err ? item->err : source__feed_launch(source, &item->launch);
+		return item->err ? item->err : source__feed_launch(source, item);
 	return source__feed_record(source, entry->record);
 }
 
@@ -400,7 +399,8 @@ static int source__feed_items(struct source *source)
 
 	if (err)
 		return err;
-	if (feed_ahead__new(source->order, source->launches, source->chains, &ahead))
+	if (feed_ahead__new(source->order, source->launches, source->chains, source->join,
+			    &ahead))
 		return source__no_memory(source);
 	progress__begin("joining launches and GPU records", NULL,
 			feed_order__counts(source->order).nr_entries);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A ring of batches. Both sides count the batches that they are done with; the thread is
- * ahead by no more than there are, less the one that the caller has.
+ * ahead by no more than there are, less the one that the caller has. Who has to wait for the
+ * other does so until half of the ring is full, so that they don't wake each other for every
+ * batch.
  */
 #include "util/read_ahead.h"
 
@@ -14,7 +16,7 @@
 #include "util/thread.h"
 
 /* Enough for both sides to take turns at being slow; what is in them should stay in caches */
-#define NR_BATCHES 4
+#define NR_BATCHES 8
 
 struct batch {
 	void *items;
@@ -45,6 +47,29 @@ static void fill(struct read_ahead *ahead, struct batch *batch)
 	batch->nr = ahead->input.fill(ahead->input.data, batch->items);
 }
 
+static uint64_t nr_waiting(const struct read_ahead *ahead)
+{
+	return ahead->nr_filled - ahead->nr_done;
+}
+
+/* The thread, where all batches are filled */
+static void wait_for_room(struct read_ahead *ahead)
+{
+	if (nr_waiting(ahead) < NR_BATCHES)
+		return;
+	while (nr_waiting(ahead) > NR_BATCHES / 2 && !ahead->is_ending)
+		pthread_cond_wait(&ahead->changed, &ahead->mutex);
+}
+
+/* The caller, where none is */
+static void wait_for_batches(struct read_ahead *ahead)
+{
+	if (nr_waiting(ahead))
+		return;
+	while (nr_waiting(ahead) < NR_BATCHES / 2 && !ahead->is_over)
+		pthread_cond_wait(&ahead->changed, &ahead->mutex);
+}
+
 static void *run(void *data)
 {
 	struct read_ahead *ahead = data;
@@ -53,9 +78,7 @@ static void *run(void *data)
 	while (!ahead->is_over) {
 		struct batch *batch = batch_at(ahead, ahead->nr_filled);
 
-		while (ahead->nr_filled - ahead->nr_done == NR_BATCHES &&
-		       !ahead->is_ending)
-			pthread_cond_wait(&ahead->changed, &ahead->mutex);
+		wait_for_room(ahead);
 		if (ahead->is_ending)
 			break;
 		pthread_mutex_unlock(&ahead->mutex);
@@ -65,7 +88,8 @@ static void *run(void *data)
 			ahead->nr_filled++;
 		else
 			ahead->is_over = true;
-		pthread_cond_broadcast(&ahead->changed);
+		if (nr_waiting(ahead) == NR_BATCHES / 2 || ahead->is_over)
+			pthread_cond_broadcast(&ahead->changed);
 	}
 	pthread_mutex_unlock(&ahead->mutex);
 	return NULL;
@@ -92,19 +116,19 @@ int read_ahead__new(const struct read_ahead_input *input, struct read_ahead **re
 	return 0;
 }
 
-/* Wait until the thread has filled a batch; NULL: there is none more. */
-static struct batch *wait_for_batch(struct read_ahead *ahead)
+/* The next that the thread has filled; NULL: there is none more. */
+static struct batch *take_batch(struct read_ahead *ahead)
 {
 	struct batch *batch = NULL;
 
 	pthread_mutex_lock(&ahead->mutex);
 	if (ahead->has_batch) {
 		ahead->nr_done++;
-		pthread_cond_broadcast(&ahead->changed);
+		if (nr_waiting(ahead) == NR_BATCHES / 2)
+			pthread_cond_broadcast(&ahead->changed);
 	}
-	while (ahead->nr_filled == ahead->nr_done && !ahead->is_over)
-		pthread_cond_wait(&ahead->changed, &ahead->mutex);
-	if (ahead->nr_filled > ahead->nr_done)
+	wait_for_batches(ahead);
+	if (nr_waiting(ahead))
 		batch = batch_at(ahead, ahead->nr_done);
 	pthread_mutex_unlock(&ahead->mutex);
 	return batch;
@@ -122,8 +146,7 @@ static struct batch *fill_batch(struct read_ahead *ahead)
 
 void *read_ahead__next(struct read_ahead *ahead, size_t *ret_nr)
 {
-	struct batch *batch =
-		ahead->has_thread ? wait_for_batch(ahead) : fill_batch(ahead);
+	struct batch *batch = ahead->has_thread ? take_batch(ahead) : fill_batch(ahead);
 
 	ahead->has_batch = batch;
 	if (!batch)
