@@ -141,6 +141,8 @@ void python_stack__show(struct stack *stack, const struct sidecar *sidecar, int 
 {
 	struct view view = {.stack = stack, .machine = machine, .pid = pid};
 
+	if (stack->is_of_files)
+		return;
 	for (size_t i = 0; i < stack->nr_frames; i++) {
 		struct gpu_frame *frame = &stack->frames[i];
 

@@ -156,17 +156,15 @@ static size_t chain__find_program(const struct chain *chain, const char *api)
 	return i;
 }
 
-/* The name of code that a JIT compiler made; NULL for all other code. */
-static const char *chain__jit_name(const struct chain *chain, size_t i)
+/* The name of code that a JIT compiler made, if it has one */
+static const char *chain__jit_name(const struct chain *chain, size_t i,
+				   const struct map *map)
 {
 	const struct stack_launch *launch = chain->launch;
-	const struct map *map = chain__map(chain, i);
 	uint64_t ip = chain__ip(chain, i);
 	const struct symbol *symbol;
 	const char *name = NULL;
 
-	if (map && !dso__is_memory(map->dso))
-		return NULL;
 	if (launch->jit_names && launch->log >= 0)
 		name = jit_names__find(launch->jit_names, (uint32_t)launch->log, ip,
 				       launch->time_ns);
@@ -205,8 +203,13 @@ static void stack__add(struct stack *stack, const char *name, uint64_t ip)
 /* A frame with a name has no address: it need not be found again. */
 static void stack__add_code(struct stack *stack, const struct chain *chain, size_t i)
 {
-	const char *name = chain__jit_name(chain, i);
+	const struct map *map = chain__map(chain, i);
+	const char *name = NULL;
 
+	if (!map || dso__is_memory(map->dso)) {
+		name = chain__jit_name(chain, i, map);
+		stack->is_of_files = false;
+	}
 	stack__add(stack, name, name ? 0 : chain__ip(chain, i));
 }
 
@@ -232,10 +235,12 @@ void stack__build(struct stack *ret, const struct machine *machine,
 	if (api && !(last && is_api_symbol(last->name, api)))
 		stack__add(ret, api, 0);
 	ret->has_code = false;
+	ret->is_of_files = true;
 	for (size_t i = program; i < chain.nr; i++) {
 		if (GPU_LOG_FRAME_KIND(chain.ips[i]) == GPU_LOG_FRAME_PYTHON) {
 			stack__add(ret, NULL, chain.ips[i]);
 			ret->has_code = true;
+			ret->is_of_files = false;
 			continue;
 		}
 		if (!chain__is_code(&chain, i)) {

@@ -42,6 +42,8 @@ struct stack {
 	size_t nr_frames;
 	bool has_code; /* a frame of the program was found */
 	bool is_truncated; /* it goes on, but wasn't walked */
+	/* All code is of mapped files, which are no JIT compiler's; false: it isn't known */
+	bool is_of_files;
 	uint64_t id; /* gpu_sample.stack_id */
 	/* frames[0] is left for the kernel */
 	struct gpu_frame frames[STACK_MAX_FRAMES];

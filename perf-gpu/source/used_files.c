@@ -24,6 +24,9 @@ struct program {
 /* Callchains whose files are known: 500 leave each other alone */
 #define NR_SEEN (1u << 13)
 
+/* Files whose paths are there, of which most callchains have a few */
+#define NR_ADDED 256
+
 struct seen_chain {
 	uint64_t epoch; /* machine__nr_map_changes() */
 	uint64_t chain; /* its number; 0: none */
@@ -39,7 +42,8 @@ struct used_files {
 	uint64_t last_launch_ns,
 		last_change_ns; /* times: of any launch, of a map change */
 	bool is_out_of_order;
-	const struct dso *last; /* that was added: most often the next is the same */
+	const struct dso
+		*added[NR_ADDED]; /* by hash: who is here needn't be looked for */
 	struct seen_chain seen[NR_SEEN];
 };
 
@@ -152,9 +156,14 @@ int used_files__add_record(struct used_files *files,
 
 static int used_files__add_map(struct used_files *files, const struct map *map)
 {
-	if (!map || map->dso == files->last)
+	const struct dso **added;
+
+	if (!map)
 		return 0;
-	files->last = map->dso;
+	added = &files->added[hash__mix(0, (uintptr_t)map->dso) % NR_ADDED];
+	if (*added == map->dso)
+		return 0;
+	*added = map->dso;
 	return used_files__add_path(files, dso__path(map->dso));
 }
 

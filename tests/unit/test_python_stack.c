@@ -106,6 +106,7 @@ static const char *text_of(const struct stack *stack)
 static void make_walked(struct stack *stack)
 {
 	stack->nr_frames = 0;
+	stack->is_of_files = false;
 	add_named(stack, "kernel");
 	add(stack, TORCH + 1);
 	add(stack, PYTHON + 1);

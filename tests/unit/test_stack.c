@@ -19,6 +19,7 @@ enum place {
 	DRIVER = 0x30000,
 	CUPTI = 0x40000,
 	US = 0x50000,
+	MEMORY = 0x60000, /* not in all tests */
 };
 
 static void map_file(struct machine *machine, enum place where, const char *path)
@@ -230,6 +231,31 @@ TEST(a_stack_that_goes_on_says_so)
 	CHECK_EQ(stack.frames[2].ip, PROGRAM + 7);
 	CHECK_STR(stack.frames[3].name, "[truncated]");
 	CHECK(stack.has_code);
+	machine__delete(machine);
+}
+
+/* Who looks for a JIT compiler's code needn't look there. */
+TEST(a_stack_knows_whether_all_its_code_is_of_files)
+{
+	const uint64_t nowhere = 0x90000, python = (uint64_t)GPU_LOG_FRAME_PYTHON << 56;
+	struct machine *machine = new_machine();
+	struct stack stack;
+
+	map_file(machine, MEMORY, "//anon");
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, CUPTI + 8,
+	      CUDART + 8, PROGRAM + 8, PROGRAM + 16, TRUNCATED);
+	CHECK(stack.is_of_files);
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, CUPTI + 8,
+	      CUDART + 8, PROGRAM + 8, MEMORY + 8, PROGRAM + 16);
+	CHECK(!stack.is_of_files);
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, CUPTI + 8,
+	      CUDART + 8, PROGRAM + 8, PROGRAM + 16, nowhere);
+	CHECK(!stack.is_of_files);
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, CUPTI + 8,
+	      CUDART + 8, PROGRAM + 8, python, PROGRAM + 16);
+	CHECK(!stack.is_of_files);
+	BUILD(&stack, machine, "cudaLaunchKernel", false, PERF_CONTEXT_USER, PROGRAM + 8);
+	CHECK(stack.is_of_files);
 	machine__delete(machine);
 }
 
