@@ -149,6 +149,8 @@ static int open_file(struct nsys_database *database)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
+	/* To count each allocation under a lock takes 8 % of the time. Too late, it is refused. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	if (sqlite3_open_v2(database->temp_path, &database->file, flags, NULL) !=
 	    SQLITE_OK)
 		return fail(database);
