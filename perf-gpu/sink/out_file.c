@@ -2,6 +2,7 @@
 #include "sink/out_file.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,16 +157,25 @@ static void write_out(struct out_file *file, const char *bytes, size_t nr_bytes)
 	}
 }
 
+/*
+ * What write_behind says. Its thread takes no signal, so whoever ended `| head` is told of in
+ * the way that a write here is: most often that is the end of us, too.
+ */
+static void take_error(struct out_file *file, int err)
+{
+	if (!err || file->err)
+		return;
+	if (err == -EPIPE)
+		raise(SIGPIPE);
+	fail(file, err);
+}
+
 /* The buffer is full: it is written while the next one is filled, if that can be. */
 static void pass_on(struct out_file *file)
 {
-	int err;
-
 	if (!file->path && file->nr)
 		progress__yield_to(file->fd);
-	err = write_behind__put(file->behind, file->nr);
-	if (err && !file->err)
-		fail(file, err);
+	take_error(file, write_behind__put(file->behind, file->nr));
 	file->buffer = (char *)write_behind__buffer(file->behind);
 }
 
@@ -195,15 +205,11 @@ static void flush(struct out_file *file)
 /* All of it is in the file then. */
 static void drain(struct out_file *file)
 {
-	int err;
-
 	if (!file->behind) {
 		write_out(file, file->buffer, file->nr);
 	} else {
 		pass_on(file);
-		err = write_behind__drain(file->behind);
-		if (err && !file->err)
-			fail(file, err);
+		take_error(file, write_behind__drain(file->behind));
 	}
 	file->nr_written += file->nr;
 	file->nr = 0;

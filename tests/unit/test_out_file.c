@@ -2,6 +2,7 @@
 /* What is written comes out whole and in order, while the writer goes on, or is said not to. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -131,6 +132,44 @@ TEST(a_full_disk_is_told_however_late)
 	out_file__close(file);
 	set_stdout(old);
 	CHECK_EQ(err, -ENOSPC);
+}
+
+/* Write to a pipe that nobody will read; the status of the process that does. */
+static int write_in_vain(void (*on_sigpipe)(int), size_t nr_parts)
+{
+	static char part[PART_BYTES];
+	struct out_file *file;
+	int ends[2], status = 0;
+	pid_t writer;
+
+	CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	writer = fork();
+	if (!writer) {
+		signal(SIGPIPE, on_sigpipe);
+		set_stdout(ends[1]);
+		if (out_file__open("-", &file))
+			_exit(2);
+		for (size_t i = 0; i < nr_parts; i++)
+			out_file__write(file, part, sizeof(part));
+		_exit(out_file__finish(file) == -EPIPE);
+	}
+	close(ends[1]);
+	CHECK_EQ(waitpid(writer, &status, 0), writer);
+	return status;
+}
+
+TEST(who_ends_reading_ends_the_writer)
+{
+	for (size_t nr_parts = 1; nr_parts <= 8 * NR_PARTS; nr_parts *= 8) {
+		int status = write_in_vain(SIG_DFL, nr_parts);
+
+		CHECK(WIFSIGNALED(status));
+		CHECK_EQ(WTERMSIG(status), SIGPIPE);
+		status = write_in_vain(SIG_IGN, nr_parts);
+		CHECK(WIFEXITED(status));
+		CHECK_EQ(WEXITSTATUS(status), 1);
+	}
 }
 
 TEST(what_is_not_finished_is_gone)
