@@ -16,7 +16,9 @@ remove_probes()
 }
 trap 'status=$?; remove_probes; (exit $status); cleanup' EXIT
 
-# They are the machine's, and others may have such ones.
+# They are the machine's, and others may have such ones: another run of this test ends first.
+exec {lock}<"$(command -v perf)"
+flock -w 600 "$lock"
 if perf probe -l 2>/dev/null | grep "^ *$group:" >/dev/null; then
 	echo "1..0 # SKIP there are probes of the group $group already"
 	exit 0
