@@ -118,7 +118,7 @@ static void take_signals(struct loop *loop)
 	while (signals__read(loop->signals, &signal))
 		if (signal && loop->workload)
 			workload__signal(loop->workload, signal);
-	if (!loop->workload && loop->signals->is_asked_to_end)
+	if (!loop->workload && loop->signals->end_signal)
 		loop->is_over = true;
 }
 
@@ -322,7 +322,7 @@ static int wait_for_survivors(struct loop *loop)
 		return 0;
 	pr_debug("processes outlive the command: what they have not written yet is "
 		 "waited for");
-	while (!err && now_ms() < end_ms && !loop->signals->is_asked_to_end &&
+	while (!err && now_ms() < end_ms && !loop->signals->end_signal &&
 	       spool__is_in_use(loop->spool)) {
 		poll(NULL, 0, DRAIN_INTERVAL_MS);
 		take_signals(loop);

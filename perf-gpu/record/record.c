@@ -385,14 +385,15 @@ static int recording__prepare(struct recording *rec)
 		err = session__make(&rec->session);
 	if (!err)
 		err = backup__init(rec->options->output, has_perfdata(rec), &rec->backup);
+	/* From here on there is something to be removed. */
+	if (!err)
+		err = signals__open(&rec->signals);
 	if (!err)
 		err = output_lock__take(rec->backup.path[1], rec->options->output,
 					"give each its own, as with -o perf.%h.%r.data",
 					&rec->lock);
 	if (!err)
 		recover__tell(rec->options->output);
-	if (!err)
-		err = signals__open(&rec->signals);
 	if (!err)
 		err = open_carrier(rec);
 	if (err)
@@ -519,6 +520,23 @@ static int finish_early(struct recording *rec, bool *ret_is_whole)
 	return err;
 }
 
+/*
+ * Who was interrupted until now is not to find the command running: a signal of the terminal
+ * has come before there was a process of the command's, and one that comes later is pending
+ * in that, too. Return: 0 or a negative errno, printed.
+ */
+static int start_command(struct recording *rec, int *ret_status)
+{
+	const int signal = signals__end_signal(&rec->signals);
+
+	if (!signal)
+		return workload__start(rec->workload, ret_status);
+	pr_warning("%s was not run: signal %d (%s) came before", rec->options->command[0],
+		   signal, strsignal(signal));
+	*ret_status = 128 + signal;
+	return -EINTR;
+}
+
 /* Return: 0, or a negative errno if no recording was made. */
 static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_whole)
 {
@@ -532,7 +550,7 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	loop = make_loop(rec);
 	err = loop__begin(&loop);
 	if (!err && rec->workload)
-		err = workload__start(rec->workload, ret_status);
+		err = start_command(rec, ret_status);
 	if (err)
 		return err;
 	err = loop__run(&loop);

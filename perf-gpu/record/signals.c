@@ -58,8 +58,9 @@ bool signals__read(struct signals *signals, int *ret_pass_on)
 	if (info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL &&
 	    signals->is_int_ignored)
 		return true;
-	signals->is_asked_to_end |=
-		info.ssi_signo != SIGPIPE && info.ssi_signo != SIGXFSZ;
+	if (!signals->end_signal && info.ssi_signo != SIGPIPE &&
+	    info.ssi_signo != SIGXFSZ)
+		signals->end_signal = (int)info.ssi_signo;
 	if (info.ssi_code == SI_KERNEL || info.ssi_signo == SIGPIPE ||
 	    info.ssi_signo == SIGXFSZ)
 		*ret_pass_on = 0;
@@ -69,6 +70,13 @@ bool signals__read(struct signals *signals, int *ret_pass_on)
 	else
 		*ret_pass_on = (int)info.ssi_signo;
 	return true;
+}
+
+int signals__end_signal(struct signals *signals)
+{
+	while (signals__read(signals, &(int){0}))
+		;
+	return signals->end_signal;
 }
 
 void signals__close(struct signals *signals)

@@ -13,7 +13,7 @@
 struct signals {
 	int fd; /* readable when there is a signal */
 	bool is_asked_to_switch; /* SIGUSR2 was read; whoever does it takes it back */
-	bool is_asked_to_end; /* SIGINT or the like was read, from wherever it came */
+	int end_signal; /* SIGINT or the like, the first that was read; 0: none was */
 	bool is_int_ignored; /* the terminal's: a ^C isn't for a job in the background */
 	sigset_t caller_mask;
 };
@@ -37,6 +37,16 @@ int signals__open(struct signals *ret);
  * Return: true if there was one.
  */
 bool signals__read(struct signals *signals, int *ret_pass_on);
+
+/**
+ * signals__end_signal - what asks the recorder to end, before there is a command to ask
+ *
+ * Reads all that came. What the terminal sends has not reached a command that is not forked
+ * yet: it must not be started then.
+ *
+ * Return: the number of the first such signal, also of an earlier signals__read(); 0: none.
+ */
+int signals__end_signal(struct signals *signals);
 
 /*
  * They stay blocked: all is done by then, and who still wants the end has it at once, with the

@@ -97,3 +97,43 @@ else
 	check "what SIGKILL leaves has no name of a recording's, or is whole" \
 		bash -c '[ ! -e out.data ] || cmp out.data "$0"' "$TMP/whole.data"
 fi
+
+# --- record, on a terminal ---------------------------------------------------------------
+
+# The terminal sends SIGINT to whoever is there: until the command is, that's the recorder alone.
+# interrupted HOW OPTION...: "STATUS FILES"; a status of 254 is an end by SIGINT
+interrupted()
+{
+	local at=$1 status
+	shift
+	mkdir terminal
+	(cd terminal && python3 "$TESTS/tools/on_terminal.py" -c interrupt \
+		env "LD_PRELOAD=$O/tests/tools/libinterrupted.so" "INTERRUPT_AT=$at" \
+		"$PERF_GPU" record "$@" -- sh -c 'touch ran; sleep 60; touch ended') >"$TMP/out" 2>&1
+	status=$?
+	echo "$status $(cd terminal && find . -mindepth 1 | LC_ALL=C sort | xargs)"
+	rm -rf terminal
+}
+
+ways=(process)
+if has root && has bpf; then
+	ways+=(uprobe)
+fi
+for stacks in "${ways[@]}"; do
+	if ! has plain; then
+		skip_one "$stacks: Ctrl-C before the command" "built with sanitizers"
+		continue
+	fi
+	expect "$stacks: Ctrl-C before signals are taken ends the recorder, and leaves nothing" "254 " \
+		"$(interrupted signalfd --stacks "$stacks")"
+	for at in uname mkdtemp fork; do
+		expect "$stacks: Ctrl-C at $at: the command isn't run, and nothing is left" "130 " \
+			"$(interrupted $at --stacks "$stacks")"
+		expect_match "$stacks: Ctrl-C at $at: which is told" \
+			'perf-gpu record: warning: sh was not run: signal 2 \(Interrupt\) came before' "$(cat "$TMP/out")"
+	done
+	for at in putenv execvp; do
+		expect "$stacks: Ctrl-C at $at: the command ends, with nothing done" \
+			"130 ./perf.data ./perf.data.gpu" "$(interrupted $at --stacks "$stacks")"
+	done
+done

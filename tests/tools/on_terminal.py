@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run a command in the foreground of a terminal, and print what the terminal gets.
 
-usage: on_terminal.py [-l LINES] [-o FILE] COMMAND...
+usage: on_terminal.py [-c TEXT] [-l LINES] [-o FILE] COMMAND...
 
+-c  Ctrl-C is pressed when the terminal has got TEXT for the first time
 -l  the terminal has so many lines, of 80 columns; else it has no size
 -o  the command's stdout is this file; else it is the terminal, too
 
@@ -19,6 +20,7 @@ import termios
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("-c")
     parser.add_argument("-l", type=int)
     parser.add_argument("-o")
     parser.add_argument("command", nargs=argparse.REMAINDER)
@@ -31,6 +33,8 @@ def main():
         if args.o:
             os.dup2(os.open(args.o, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 1)
         os.execvp(args.command[0], args.command)
+    awaited = args.c and args.c.encode()
+    seen = b""
     while True:
         try:
             got = os.read(terminal, 65536)
@@ -39,6 +43,11 @@ def main():
         if not got:
             break
         sys.stdout.buffer.write(got)
+        if awaited:
+            seen += got
+            if awaited in seen:
+                os.write(terminal, b"\3")
+                awaited = None
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 255)
 
 
