@@ -344,18 +344,39 @@ static double draw_legend_entry(struct out_file *file, double x, const char *cla
 	return x + 40 + (double)strlen(text) * LETTER_WIDTH;
 }
 
-static void draw_legend(struct out_file *file, bool is_differential)
+/* Bits of the classes that frames are of; "all" is there in any case. */
+static unsigned int classes_of(const struct graph *graphs, size_t nr_graphs)
 {
+	unsigned int found = 1u << FRAME_CLASS_ROOT;
+
+	for (size_t i = 0; i < nr_graphs; i++) {
+		const struct flame *flame = graphs[i].flame;
+
+		for (size_t j = 0; j < graphs[i].nr_order; j++) {
+			uint32_t node = graphs[i].order[j];
+
+			found |= 1u << flame->names[flame->nodes[node].name].class;
+		}
+	}
+	return found;
+}
+
+static void draw_legend(struct out_file *file, const struct graph *graphs,
+			size_t nr_graphs)
+{
+	unsigned int found = classes_of(graphs, nr_graphs);
 	double x = MARGIN;
 
-	if (is_differential) {
+	if (graphs->is_differential) {
 		x = draw_legend_entry(file, x, "change0", "less than before");
 		x = draw_legend_entry(file, x, "change5", "as before");
 		draw_legend_entry(file, x, "change10", "more than before, or new");
 		return;
 	}
 	for (int i = 0; i < NR_FRAME_CLASSES; i++)
-		x = draw_legend_entry(file, x, classes[i].name, classes[i].legend);
+		if (found & 1u << i)
+			x = draw_legend_entry(file, x, classes[i].name,
+					      classes[i].legend);
 }
 
 /* --- all of it ---------------------------------------------------------------------------- */
@@ -399,7 +420,7 @@ static void draw(const struct graph *graphs, size_t nr_graphs, struct out_file *
 	      "viewBox=\"0 0 %.0f %.0f\">\n",
 	      WIDTH, height, WIDTH, height);
 	write_style(file, graphs->is_differential);
-	draw_legend(file, graphs->is_differential);
+	draw_legend(file, graphs, nr_graphs);
 	for (size_t i = 0; i < nr_graphs; i++) {
 		print(file, "<g id=\"%s\">\n", gpu_events[graphs[i].event].name);
 		draw_graph(&graphs[i], top);

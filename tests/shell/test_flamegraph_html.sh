@@ -78,6 +78,9 @@ draw mini_llm --svg >/dev/null 2>&1
 expect "a wide frame has all of a name, a narrow one what its colour doesn't tell, without parameters" \
 	"generate matmul mul… arg…" \
 	"$(for name in generate "$matmul" "$attention" "$argmax"; do svg_label "$name"; done | xargs)"
+expect "the legend tells the kinds of frames that there are, and no other" \
+	"native code CUDA API GPU process" \
+	"$(grep -o 'height="12"/><text[^<]*' flamegraph.svg | sed 's/.*>//' | xargs)"
 check_status "short names, on standard output" 0 draw mini_llm --svg --names short -o -
 expect_match "are there" "<title>\[GPU_Kernel\]matmul:" "$(cat out)"
 check_status "labels" 0 draw two_streams --svg --label stream --label-at root -o labels.svg
@@ -142,6 +145,11 @@ labels()
 	expect_match "but not in tips" "^\[GPU_Kernel\]argmax\(int\*, float const\*, int\) \| " "$(sed -n 4p out)"
 	expect "nor for searches, nor where there is room" "$argmax
 $argmax" "$(sed -n 5,6p out)"
+	check_status "the legend" 0 use llm.html eval "document.getElementById('legend').innerText" \
+		eval "dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true })),
+			document.activeElement.id"
+	expect "tells the kinds of frames that there are, and no other; Ctrl-F goes to the search" \
+		"native code CUDA API GPU process search" "$(xargs <out)"
 	check_status "labels of templates" 0 use flamegraph.html eval "[...document.querySelectorAll('g.frame')]
 		.filter(frame => frame.getAttribute('name').includes('vectorized_layer_norm_kernel<'))
 		.map(frame => frame.querySelector('.d3-flame-graph-label').textContent)[0]"

@@ -80,10 +80,20 @@ function colourOf(frame) {
 	return `color-mix(in srgb, var(--${now > before ? 'grown' : 'shrunk'}) ${share}%, var(--same))`;
 }
 
+// Of frames that have anything of what is shown; "all" is there in any case.
+function shownClasses() {
+	const isShown = CLASSES.map((_, i) => i === CLASSES.length - 1);
+
+	for (let node = 0; node < tree.nrNodes; node++)
+		if (state.sums.periods[node])
+			isShown[tree.classOf(node)] = true;
+	return CLASSES.filter((_, i) => isShown[i]);
+}
+
 function showLegend() {
 	const legend = isColouredByChange()
 		? [['shrunk', 'less than before'], ['same', 'as before'], ['grown', 'more than before']]
-		: CLASSES.map(({ key, legend: text }) => [key, text]);
+		: shownClasses().map(({ key, legend: text }) => [key, text]);
 
 	element('legend').replaceChildren(...legend.map(([key, text]) => {
 		const entry = document.createElement('span');
@@ -324,9 +334,12 @@ function listen() {
 		timer = setTimeout(draw, 150);
 	});
 	addEventListener('keydown', (event) => {
-		if (event.key === '/' && event.target !== element('search')) {
+		// A second Ctrl-F is the browser's own.
+		if ((event.key === '/' || (event.key === 'f' && (event.ctrlKey || event.metaKey))) &&
+		    event.target !== element('search')) {
 			event.preventDefault();
 			element('search').focus();
+			element('search').select();
 		} else if (event.key === 'Escape' && event.target !== element('search')) {
 			zoomTo(-1);
 		}
