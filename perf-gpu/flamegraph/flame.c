@@ -45,6 +45,8 @@ void flame__delete(struct flame *flame)
 	for (size_t i = 0; i < flame->nr_devices; i++)
 		free(flame->devices[i].name);
 	free(flame->devices);
+	free(flame->about[FLAME_NEW]);
+	free(flame->about[FLAME_OLD]);
 	free(flame->names);
 	free(flame->nodes);
 	free(flame->weights);

@@ -72,6 +72,8 @@ struct flame {
 	size_t nr_weights;
 	struct flame_device *devices; /* those whose names are known */
 	size_t nr_devices;
+	/* What each recording is of, for people: sink/recording_text.h; NULL: not told */
+	char *about[2]; /* by enum flame_recording */
 	uint32_t events; /* GPU_LOG_EVENT_BIT()s that were asked for */
 	uint32_t events_in_bytes; /* of these, those whose periods are bytes, not ns */
 	struct flame_private *private;

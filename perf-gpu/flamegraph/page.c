@@ -6,7 +6,8 @@
 #include "util/gpu_events.h"
 
 #ifdef FLAMEGRAPH_NO_PAGE
-static const unsigned char flamegraph_page_before[1], flamegraph_page_behind[1];
+static const unsigned char flamegraph_page_before[1], flamegraph_page_middle[1],
+	flamegraph_page_behind[1];
 #else
 #define FLAMEGRAPH_NO_PAGE NULL
 #endif
@@ -101,6 +102,14 @@ static void write_events(const struct flame *flame, struct out_file *file)
 	}
 }
 
+static void write_about(const struct flame *flame, struct out_file *file)
+{
+	for (size_t i = 0; i < 2; i++) {
+		separate(file, i);
+		text__write_json(file, flame->about[i] ? flame->about[i] : "");
+	}
+}
+
 static void write_devices(const struct flame *flame, struct out_file *file)
 {
 	for (size_t i = 0; i < flame->nr_devices; i++) {
@@ -117,9 +126,16 @@ void flame_page__write(const struct flame *flame, bool is_differential,
 		       struct out_file *file)
 {
 	out_file__write(file, flamegraph_page_before, sizeof(flamegraph_page_before));
+	if (flame->about[FLAME_NEW] && *flame->about[FLAME_NEW]) {
+		out_file__text(file, ": ");
+		text__write_xml(file, flame->about[FLAME_NEW], SIZE_MAX);
+	}
+	out_file__write(file, flamegraph_page_middle, sizeof(flamegraph_page_middle));
 	out_file__text(file, "{\"differential\":");
 	out_file__text(file, is_differential ? "true" : "false");
-	out_file__text(file, ",\n\"events\":[");
+	out_file__text(file, ",\n\"about\":[");
+	write_about(flame, file);
+	out_file__text(file, "],\n\"events\":[");
 	write_events(flame, file);
 	out_file__text(file, "],\n\"devices\":[");
 	write_devices(flame, file);

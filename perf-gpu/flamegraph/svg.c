@@ -408,6 +408,20 @@ static double graph__height(const struct graph *graph)
 	return TITLE + graph->nr_rows * ROW + MARGIN;
 }
 
+/* What viewers show as the picture's title */
+static void draw_about(struct out_file *file, const struct flame *flame)
+{
+	if (!flame->about[FLAME_NEW] || !*flame->about[FLAME_NEW])
+		return;
+	out_file__text(file, "<title>");
+	text__write_xml(file, flame->about[FLAME_NEW], SIZE_MAX);
+	if (flame->about[FLAME_OLD]) {
+		out_file__text(file, "; before: ");
+		text__write_xml(file, flame->about[FLAME_OLD], SIZE_MAX);
+	}
+	out_file__text(file, "</title>\n");
+}
+
 static void draw(const struct graph *graphs, size_t nr_graphs, struct out_file *file)
 {
 	double height = LEGEND + MARGIN, top = LEGEND;
@@ -419,6 +433,7 @@ static void draw(const struct graph *graphs, size_t nr_graphs, struct out_file *
 	      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
 	      "viewBox=\"0 0 %.0f %.0f\">\n",
 	      WIDTH, height, WIDTH, height);
+	draw_about(file, graphs->flame);
 	write_style(file, graphs->is_differential);
 	draw_legend(file, graphs, nr_graphs);
 	for (size_t i = 0; i < nr_graphs; i++) {

@@ -13,6 +13,7 @@
 #include "join/devices.h"
 #include "sink/event_unit.h"
 #include "sink/frame_names.h"
+#include "sink/recording_text.h"
 #include "sink/sink.h"
 #include "sink/stack_fold.h"
 #include "util/log.h"
@@ -74,7 +75,8 @@ static int flamegraph__start(struct sink *sink, const struct sink_input *input)
 	for (uint32_t event = 0; event < GPU_LOG_NR_EVENTS; event++)
 		if (event_unit__is_bytes(event, graph->weight))
 			graph->flame->events_in_bytes |= GPU_LOG_EVENT_BIT(event);
-	if (name_devices(graph->flame, input->sidecar) ||
+	if (recording_text(input, &graph->flame->about[graph->recording]) ||
+	    name_devices(graph->flame, input->sidecar) ||
 	    frame_names__new(input, &graph->names) ||
 	    stack_fold__new(graph->names, &graph->fold))
 		return out_of_memory();

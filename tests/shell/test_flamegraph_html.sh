@@ -145,6 +145,17 @@ labels()
 	expect_match "but not in tips" "^\[GPU_Kernel\]argmax\(int\*, float const\*, int\) \| " "$(sed -n 4p out)"
 	expect "nor for searches, nor where there is room" "$argmax
 $argmax" "$(sed -n 5,6p out)"
+	about='perf-gpu record -- env -u LD_LIBRARY_PATH LD_LIBRARY_PATH=.* /opt/perf-gpu/workloads/mini_llm -n 4 · vm · 2026-11-29 19:06:48 UTC · NVIDIA H200'
+	expect_match "the title has what was recorded, where and when" \
+		"^<title>GPU flame graph: $about</title>$" "$(grep '<title>' llm.html)"
+	check_status "the page, with scripts" 0 use llm.html eval document.title \
+		eval "document.getElementById('about').innerText"
+	expect_match "adds the process and the event" "^mini_llm: gpu-kernel · $about$" "$(sed -n 1p out)"
+	expect_match "and says so above the graph" "^$about$" "$(sed -n 2p out)"
+	expect_match "the picture does, too" "^<title>$about</title>$" "$(cat flamegraph.svg)"
+	check_status "elsewhere and at another time" 0 env TZ=Asia/Tokyo "$PERF_GPU" flamegraph \
+		-i "$fixtures/mini_llm/perf.data" --symfs "$fixtures/mini_llm/symfs" -o again.html
+	check "the page is the same" cmp llm.html again.html
 	check_status "the legend" 0 use llm.html eval "document.getElementById('legend').innerText" \
 		eval "dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey: true })),
 			document.activeElement.id"
@@ -307,19 +318,22 @@ hostile_page()
 	expect "has the scripts that it is to have" 2 "$(grep -oi '</script' flamegraph.html | wc -l)"
 	check_status "it opens" 0 use flamegraph.html eval window.hostile \
 		eval 'document.images.length + document.scripts.length' tip "[GPU_Kernel]$hostile" \
-		search hostile marked select event gpu-launch status
+		search hostile marked select event gpu-launch status \
+		eval document.title eval "document.getElementById('about').innerText"
 	expect "nothing of the name was run" "None 2" "$(sed -n 1,2p out | xargs)"
 	expect "it is there as it is" "[GPU_Kernel]$hostile" "$(sed -n 3p out | sed 's/ | [0-9,]* ns.*//')"
 	expect "and is found" "[GPU_Kernel]$hostile" "$(sed -n 4p out)"
 	expect_match "another event is chosen" "^gpu-launch: [0-9,]* ns, 10 calls" "$(sed -n 5p out)"
-	expect "no one complains" 5 "$(wc -l <out)"
+	expect "the command that was recorded is in the title, and above the graph, as it is" 2 \
+		"$(grep -cF "perf-gpu record -q --stacks process -e +gpu-launch -o hostile.data env 'NAME=${hostile//\'/\'\\\'\'}' " out)"
+	expect "no one complains" 7 "$(wc -l <out)"
 }
 
 hostile='</script><script>window.hostile=1</script><img src=x onerror=window.hostile=1>&"'"'"
 if has fake_cuda && has root; then
 	PLAIN_KERNEL_NAME=$hostile check "a kernel with a hostile name is recorded" run_fake \
 		"$PERF_GPU" record -q --stacks process -e +gpu-launch -o hostile.data \
-		"$WORKLOADS/launches" -n 10
+		env "NAME=$hostile" "$WORKLOADS/launches" -n 10
 	check_status "and drawn" 0 "$PERF_GPU" flamegraph --svg -i hostile.data
 	expect_match "under its name" "^\[GPU_Kernel\]${hostile//[\[\]]/.}: " \
 		"$(svg_titles flamegraph.svg gpu-kernel)"

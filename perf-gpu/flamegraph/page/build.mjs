@@ -3,14 +3,14 @@
  * node build.mjs HEADER: makes the page of what is beside this file and in node_modules, and
  * writes it as a C header. Run by scripts/build-flamegraph-page.sh.
  *
- * The page is in two parts, before and behind the data that perf-gpu flamegraph writes.
+ * The page is in three parts, around the title and the data that perf-gpu flamegraph writes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-const DATA = '@DATA@';
+const DATA = '@DATA@', TITLE = '@TITLE@';
 
 function readHere(name) {
 	return readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -82,8 +82,9 @@ let page = readHere('page.html');
 page = put(page, '@SCRIPT_HASH@', `sha256-${hash}`);
 page = put(page, '@STYLE@', readHere('page.css').replace(/\/\*.*?\*\/\n/s, '').trim());
 page = put(page, '@LICENCES@', licences);
-const [before, behind] = put(page, DATA, '\0').split('\0');
+const [before, middle, behind] = put(put(page, TITLE, '\0'), DATA, '\0').split('\0');
 writeFileSync(process.argv[2],
 	'/* Made by perf-gpu/flamegraph/page/build.mjs */\n' +
 	asBytes('flamegraph_page_before', before) +
+	asBytes('flamegraph_page_middle', middle) +
 	asBytes('flamegraph_page_behind', put(behind, '@SCRIPT@', script)));

@@ -266,7 +266,7 @@ function showStatus() {
 	if (state.isCut)
 		parts.push(`what is narrower than ${state.minPixels} px isn't drawn: zoom in`);
 	element('status').textContent = parts.join(' · ');
-	document.title = titleOf(name, tree.processes);
+	document.title = titleOf(name, tree.processes, tree.about[NEW]);
 }
 
 // --- what the user does ------------------------------------------------------------------------
@@ -314,6 +314,14 @@ function fillControls() {
 		label.hidden = !tree.isDifferential;
 }
 
+function showAbout() {
+	const texts = tree.isDifferential
+		? [['now', tree.about[NEW]], ['before', tree.about[OLD]]].map(([when, text]) => text && `${when}: ${text}`)
+		: [tree.about[NEW]];
+
+	element('about').replaceChildren(...texts.filter(Boolean).map((text) => tipLine('', text)));
+}
+
 function listen() {
 	const change = () => {
 		takeSelection();
@@ -348,6 +356,7 @@ function listen() {
 
 state.matches = null;
 fillControls();
+showAbout();
 takeSelection();
 showLegend();
 draw();

@@ -2,6 +2,7 @@
 /*
  * The recording, as flamegraph/page.c writes it:
  *
+ *   about    [text, text]: what was recorded, where and when, by recording; may be empty
  *   names    [text, class], [text, class, file] or [text, class, file, short], ...; file
  *            may be empty, short is the text without arguments and "[GPU_Kernel]"
  *   nodes    name of node 0, its parent (-1: none), name of node 1, ...; parents come first
@@ -24,6 +25,7 @@ export class Tree {
 
 		this.names = data.names;
 		this.events = data.events;
+		this.about = data.about ?? [];
 		this.isDifferential = data.differential;
 		this.weights = Float64Array.from(data.weights);
 		this.nrNodes = nrNodes;

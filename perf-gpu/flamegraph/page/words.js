@@ -50,8 +50,8 @@ export function fittingName(text, frameClass, short, room) {
 	return [whole, bare, brief].find((name) => [...name].length <= room) ?? last;
 }
 
-export function titleOf(event, processes) {
+export function titleOf(event, processes, about) {
 	const names = processes.length > 3 ? [...processes.slice(0, 3), '…'] : processes;
 
-	return names.length ? `${names.join(', ')}: ${event}` : event;
+	return [names.length ? `${names.join(', ')}: ${event}` : event, about].filter(Boolean).join(' · ');
 }
