@@ -77,6 +77,7 @@ struct graph {
 	struct flame_totals totals;
 	bool is_differential;
 	struct flame_totals before; /* of FLAME_OLD, if it is one */
+	bool compares_shares; /* of the totals, not sums */
 	uint32_t *order; /* nodes that have anything, callers first */
 	size_t nr_order;
 	uint64_t *offsets; /* by node: what is left of it */
@@ -190,8 +191,9 @@ static void draw_tooltip(const struct graph *graph, const char *text,
 	      unit_of(graph), format__percent(sums->period, graph->totals.period, &share),
 	      format__count(sums->nr, &calls), sums->nr == 1 ? "" : "s");
 	if (graph->is_differential) {
-		print(graph->file, "; before: %s %s", format__count(sums->before, &count),
-		      unit_of(graph));
+		print(graph->file, "; before: %s %s, %s",
+		      format__count(sums->before, &count), unit_of(graph),
+		      format__percent(sums->before, graph->before.period, &share));
 		print(graph->file, ", change: %s%s %s", is_more ? "+" : "-",
 		      format__count(change, &count), unit_of(graph));
 	}
@@ -199,14 +201,16 @@ static void draw_tooltip(const struct graph *graph, const char *text,
 }
 
 /* The class of the colour that tells the change */
-static int change_step(const struct sums *sums)
+static int change_step(const struct graph *graph, const struct sums *sums)
 {
-	uint64_t most = sums->period > sums->before ? sums->period : sums->before;
-	double change = (double)sums->period - (double)sums->before;
+	double now = (double)sums->period, before = (double)sums->before, most;
 
-	if (!most)
+	if (graph->compares_shares)
+		before *= (double)graph->totals.period / (double)graph->before.period;
+	most = now > before ? now : before;
+	if (most <= 0)
 		return NR_STEPS;
-	return (int)(NR_STEPS * (1 + change / (double)most) + 0.5);
+	return (int)(NR_STEPS * (1 + (now - before) / most) + 0.5);
 }
 
 /* As much of it as has room */
@@ -234,7 +238,7 @@ static void draw_frame(const struct graph *graph, const struct flame_name *name,
 	out_file__text(graph->file, "<g>");
 	draw_tooltip(graph, name->text, sums);
 	if (graph->is_differential)
-		print(graph->file, "<rect class=\"change%d\"", change_step(sums));
+		print(graph->file, "<rect class=\"change%d\"", change_step(graph, sums));
 	else
 		print(graph->file, "<rect class=\"%s\"", classes[name->class].name);
 	print(graph->file, " x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"/>", x,
@@ -253,8 +257,9 @@ static void draw_title(const struct graph *graph, double top)
 	      format__count(graph->totals.period, &period), unit_of(graph),
 	      format__count(graph->totals.nr, &calls), graph->totals.nr == 1 ? "" : "s");
 	if (graph->is_differential)
-		print(graph->file, "; before: %s %s",
-		      format__count(graph->before.period, &before), unit_of(graph));
+		print(graph->file, "; before: %s %s%s",
+		      format__count(graph->before.period, &before), unit_of(graph),
+		      graph->compares_shares ? "; colours compare shares" : "");
 	out_file__text(graph->file, "</text>\n");
 }
 
@@ -389,6 +394,17 @@ static void graph__release(struct graph *graph)
 	free(graph->offsets);
 }
 
+/*
+ * Do the totals differ by so much that everything would be red, or blue? As the page
+ * has it (isFarFrom() in page/words.js).
+ */
+static bool are_far_apart(uint64_t total, uint64_t other)
+{
+	double least = (double)(total < other ? total : other);
+
+	return least > 0 && (double)(total < other ? other : total) > 1.2 * least;
+}
+
 static int graph__lay_out(struct graph *graph)
 {
 	int err = flame__sum(graph->flame, graph->event, FLAME_ALL_DEVICES, FLAME_NEW,
@@ -399,6 +415,8 @@ static int graph__lay_out(struct graph *graph)
 				 &graph->before);
 	if (err || !graph->totals.period)
 		return err;
+	graph->compares_shares =
+		are_far_apart(graph->totals.period, graph->before.period);
 	err = find_order(graph);
 	return err ? err : find_offsets(graph);
 }

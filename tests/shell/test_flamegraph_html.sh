@@ -259,7 +259,7 @@ expect_match "and all of both" ": 7,400,616 ns, 2,230 calls; before: 7,400,616 n
 check_status "two recordings" 0 draw mini_llm --svg -o differ.svg \
 	--differential "$fixtures/two_streams/perf.data"
 expect_match "have nothing in common" \
-	"^mini_llm: 7,400,616 ns, 100.0 %, 2,230 calls; before: 0 ns, change: \+7,400,616 ns$" \
+	"^mini_llm: 7,400,616 ns, 100.0 %, 2,230 calls; before: 0 ns, 0.0 %, change: \+7,400,616 ns$" \
 	"$(svg_titles differ.svg gpu-kernel)"
 check_status "one that isn't there" 1 draw mini_llm --svg -o no.svg --differential no.data
 expect_match "is named" "no.data" "$(cat err)"
@@ -283,12 +283,21 @@ differ()
 	check_status "a picture of two recordings" 0 "$PERF_GPU" flamegraph --svg -i now.data \
 		--differential before.data
 	expect "has both sums" "all: $(with_commas "$now_ns") ns, 100.0 %, 10 calls; before: $(with_commas \
-		"$before_ns") ns, change: +$(with_commas $((now_ns - before_ns))) ns" \
+		"$before_ns") ns, 100.0 %, change: +$(with_commas $((now_ns - before_ns))) ns" \
 		"$(svg_titles flamegraph.svg gpu-kernel | head -n 1)"
+	expect "of its kernels, colours tell that their share is the same" change5 \
+		"$(grep 'Kernel\]plain: ' flamegraph.svg | grep -o 'class="change[0-9]*' | cut -d '"' -f 2)"
 	if [ -z "$has_page" ]; then
 		skip_one "a page of two recordings" "need chromium and npm"
 		return
 	fi
+	check_status "a page of them" 0 "$PERF_GPU" flamegraph -i now.data --differential before.data
+	check_status "opens" 0 use flamegraph.html colour "[GPU_Kernel]plain" \
+		eval "document.getElementById('shares').click()" colour "[GPU_Kernel]plain" \
+		eval "document.getElementById('legend').innerText"
+	expect "compares shares, which are the same, and sums, if these are to be seen" \
+		"grey None red less than before as before more than before" \
+		"$(sed -E '1s/^color\(srgb 0\.894[0-9]* 0\.894[0-9]* 0\.894.*/grey/; 3s/^color\(srgb 0\.9[0-9]* 0\.6.*/red/' out | xargs)"
 	check_status "a page of two recordings" 0 "$PERF_GPU" flamegraph -i now.data \
 		--differential gone.data
 	check_status "opens" 0 use flamegraph.html tip "[GPU_Kernel]plain" \

@@ -9,7 +9,7 @@
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
 import { Tree, ALL_DEVICES, NEW, OLD } from './tree.js';
-import { CLASSES, formatCount, formatShare, describe, fittingName, shownName, titleOf } from './words.js';
+import { CLASSES, formatCount, formatShare, describe, fittingName, shownName, isFarFrom, titleOf } from './words.js';
 
 const MAX_FRAMES = 5000;
 const CELL_HEIGHT = 18;
@@ -23,6 +23,7 @@ const state = {
 	sums: null, // of what is shown
 	other: null, // of the other recording, if there are two
 	search: '',
+	isSharesChosen: false, // by who looks at it
 	isDrawn: false,
 };
 
@@ -44,6 +45,8 @@ function takeSelection() {
 
 	state.sums = tree.sum(event.id, number, recording);
 	state.other = tree.isDifferential ? tree.sum(event.id, number, 1 - recording) : null;
+	if (state.other && !state.isSharesChosen)
+		element('shares').checked = isFarFrom(state.sums.period, state.other.period);
 	// What is zoomed to may have nothing of this.
 	while (state.focus >= 0 && !state.sums.periods[state.focus])
 		state.focus = tree.parents[state.focus];
@@ -63,6 +66,11 @@ function isColouredByChange() {
 	return tree.isDifferential && element('colours').value === 'change';
 }
 
+// Without anything in one of them there are no shares to compare.
+function isOfShares() {
+	return element('shares').checked && state.sums.period > 0 && state.other.period > 0;
+}
+
 function colourOf(frame) {
 	const node = frame.data.node;
 
@@ -73,7 +81,8 @@ function colourOf(frame) {
 
 	const shown = periodOf(state.sums, node);
 	const other = periodOf(state.other, node);
-	const [now, before] = selectedRecording() === NEW ? [shown, other] : [other, shown];
+	const scale = isOfShares() ? state.sums.period / state.other.period : 1;
+	const [now, before] = selectedRecording() === NEW ? [shown, other * scale] : [other * scale, shown];
 	const most = Math.max(now, before);
 	const share = most ? Math.round(100 * Math.abs(now - before) / most) : 0;
 
@@ -92,7 +101,9 @@ function shownClasses() {
 
 function showLegend() {
 	const legend = isColouredByChange()
-		? [['shrunk', 'less than before'], ['same', 'as before'], ['grown', 'more than before']]
+		? isOfShares()
+			? [['shrunk', 'smaller share than before'], ['same', 'same share'], ['grown', 'larger share than before']]
+			: [['shrunk', 'less than before'], ['same', 'as before'], ['grown', 'more than before']]
 		: shownClasses().map(({ key, legend: text }) => [key, text]);
 
 	element('legend').replaceChildren(...legend.map(([key, text]) => {
@@ -330,7 +341,10 @@ function listen() {
 	};
 	let timer = 0;
 
-	for (const id of ['event', 'device', 'widths', 'colours', 'inverted'])
+	element('shares').addEventListener('change', () => {
+		state.isSharesChosen = true;
+	});
+	for (const id of ['event', 'device', 'widths', 'colours', 'shares', 'inverted'])
 		element(id).addEventListener('change', change);
 	element('reset').addEventListener('click', () => zoomTo(-1));
 	element('search').addEventListener('input', () => {

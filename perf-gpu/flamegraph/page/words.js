@@ -50,6 +50,13 @@ export function fittingName(text, frameClass, short, room) {
 	return [whole, bare, brief].find((name) => [...name].length <= room) ?? last;
 }
 
+/* By so much that everything would be red, or blue: shares tell more. As svg.c has it. */
+export function isFarFrom(total, other) {
+	const least = Math.min(total, other);
+
+	return least > 0 && Math.max(total, other) > 1.2 * least;
+}
+
 export function titleOf(event, processes, about) {
 	const names = processes.length > 3 ? [...processes.slice(0, 3), '…'] : processes;
 
