@@ -111,7 +111,8 @@ static uint32_t event_of(const struct flame_name *name)
 	return event;
 }
 
-const char *flame_name__bare(const struct flame_name *name)
+/* "sgemm" of "[GPU_Kernel]sgemm"; what is nothing else stays. */
+static const char *bare_text(const struct flame_name *name)
 {
 	uint32_t event = event_of(name);
 	size_t bytes = event < GPU_LOG_NR_EVENTS ? strlen(gpu_events[event].leaf) : 0;
@@ -134,7 +135,7 @@ static const char *without_scopes(const char *text)
 
 const char *flame_name__fitting(const struct flame_name *name, size_t room)
 {
-	const char *bare = flame_name__bare(name);
+	const char *bare = bare_text(name);
 	const char *brief = name->short_text ? name->short_text : bare;
 
 	if (text__length(name->text) <= room)
@@ -149,7 +150,7 @@ const char *flame_name__fitting(const struct flame_name *name, size_t room)
 /* What a copy or a label is called has brackets of its own. */
 static int shorten(struct flame_name *name)
 {
-	const char *bare = flame_name__bare(name);
+	const char *bare = bare_text(name);
 	uint32_t event = event_of(name);
 
 	if (name->class != FRAME_CLASS_NATIVE && event != GPU_LOG_EVENT_KERNEL &&

@@ -104,14 +104,9 @@ int flame__node(struct flame *flame, const struct frame_name *name, uint32_t eve
 		uint32_t *node);
 
 /*
- * A name without what its colour tells: "sgemm" of "[GPU_Kernel]sgemm". Points into
- * name->text.
- */
-const char *flame_name__bare(const struct flame_name *name);
-
-/*
- * As much of a name as has room for so many characters: all of it, the bare one, the short
- * one, or, of a kernel, that without its scopes, which may still be too long.
+ * As much of a name as has room for so many characters: all of it, what its colour doesn't
+ * tell ("sgemm" of "[GPU_Kernel]sgemm"), the short one, or, of a kernel, that without its
+ * scopes, which may still be too long.
  */
 const char *flame_name__fitting(const struct flame_name *name, size_t room);
 
