@@ -209,7 +209,7 @@ static void api_carrier__close(struct carrier *carrier)
 }
 
 const struct carrier_ops carrier_api = {
-	.missing = "they did not reach the probes",
+	.missing = "not seen by the probes",
 	.open = api_carrier__open,
 	.configure = api_carrier__configure,
 	.attach = api_carrier__attach,

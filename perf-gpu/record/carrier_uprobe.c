@@ -292,7 +292,7 @@ static void uprobe__close(struct carrier *carrier)
 }
 
 const struct carrier_ops carrier_uprobe = {
-	.missing = "they did not reach the probe; does a process use a copy of the "
+	.missing = "not seen by the probe; does a process use a copy of the "
 		   "injected library?",
 	.open = uprobe__open,
 	.configure = uprobe__configure,

@@ -24,6 +24,7 @@
 #include "record/signals.h"
 #include "record/size_limit.h"
 #include "record/spool.h"
+#include "record/survivors.h"
 #include "record/workload.h"
 #include "util/backup.h"
 #include "util/log.h"
@@ -51,6 +52,7 @@ struct recording {
 	struct workload *workload;
 	struct control *control; /* NULL: all is recorded from the start */
 	struct size_limit limit; /* --max-size */
+	struct survivors survivors; /* of the command */
 };
 
 /* Is perf.data ours? Else its file, which has nothing in it, is dropped at the end. */
@@ -450,7 +452,9 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 		.backup = &rec->backup,
 		.limit = &rec->limit,
 		.losses = rec->carrier->ops->losses(rec->carrier),
-		.missing = rec->carrier->ops->missing,
+		.missing = rec->survivors.nr_processes
+				   ? "made when the recording had ended with the command"
+				   : rec->carrier->ops->missing,
 		.library = rec->is_injected ? rec->library : NULL,
 	};
 	int err;
@@ -465,6 +469,8 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 
 	if (err)
 		recording__keep(rec);
+	if (!err)
+		survivors__print(&rec->survivors);
 	if (!err && rec->control)
 		*ret_is_whole &= control__is_whole(rec->control);
 	return err;
@@ -537,6 +543,15 @@ static int start_command(struct recording *rec, int *ret_status)
 	return -EINTR;
 }
 
+/* Of one that was interrupted, they may be about to end. */
+static struct survivors find_survivors(const struct recording *rec)
+{
+	if (is_attaching(rec) || !rec->is_injected || rec->limit.reached_ns ||
+	    rec->signals.end_signal)
+		return (struct survivors){};
+	return survivors__find(&rec->spool);
+}
+
 /* Return: 0, or a negative errno if no recording was made. */
 static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_whole)
 {
@@ -554,6 +569,9 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	if (err)
 		return err;
 	err = loop__run(&loop);
+	/* Before the right to read the environments of root's processes is given up */
+	if (!err)
+		rec->survivors = find_survivors(rec);
 	/* Now for what the processes have written. */
 	rights__keep(lasting_rights(rec));
 	if (!err && rec->workload && rec->limit.reached_ns) {

@@ -123,6 +123,10 @@ for stacks in uprobe process; do
 	expect "$stacks, a daemon: with what it did so far" "1 10" "$(recorded)"
 	expect "$stacks, a daemon: which is told" 1 "$(grep -c 'warning: 1 process did not end in order' err)"
 	daemon=$(awk '{ print $2 }' out)
+	# By --stacks process, root gives up what it takes to look at root's processes.
+	[ $stacks = process ] || expect_match "$stacks, a daemon: and that it runs on" \
+		"^perf-gpu record: warning: the command has ended, but 1 process that it started runs on \\(daemon, pid $daemon\\): what it does is not recorded any further; keep it" \
+		"$(cat err)"
 	check "$stacks, a daemon: it goes on" kill -0 "$daemon"
 	touch carry-on
 	for ((i = 0; i < 2000; i++)); do
@@ -131,6 +135,12 @@ for stacks in uprobe process; do
 	done
 	expect "$stacks, a daemon: and ends by itself, having launched again" "" "$(find . -name carry-on; kill -0 "$daemon" 2>/dev/null && echo runs)"
 done
+
+# One that comes to CUDA only when the command has ended, if at all
+record sh -c 'sleep 600 & echo $!'
+expect_match "a process in the background that hasn't used CUDA: it is told of" \
+	"warning: the command has ended, but 1 process that it started runs on \(sleep, pid $(cat out)\): " "$(cat err)"
+kill "$(cat out)"
 
 # A GPU for each rank, which all call device 0
 # shellcheck disable=SC2016
