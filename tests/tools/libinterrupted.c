@@ -15,9 +15,9 @@
  */
 #include <dlfcn.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -36,8 +36,8 @@ __attribute__((constructor)) static void take_variables(void)
 {
 	const char *name = getenv("INTERRUPT_AT");
 
-	if (name && strlen(name) < sizeof(wanted))
-		strcpy(wanted, name);
+	if (name)
+		snprintf(wanted, sizeof(wanted), "%s", name);
 	unsetenv("LD_PRELOAD");
 	unsetenv("INTERRUPT_AT");
 }
