@@ -179,22 +179,24 @@ static void pass_on(struct out_file *file)
 	file->buffer = (char *)write_behind__buffer(file->behind);
 }
 
-static void begin_thread(struct out_file *file)
+static bool begin_thread(struct out_file *file)
 {
+	char *first = file->buffer;
+
 	if (write_behind__new(file->fd, BUFFER_BYTES, &file->behind)) {
 		file->has_no_thread = true;
-		return;
+		return false;
 	}
-	memcpy(write_behind__buffer(file->behind), file->buffer, file->nr);
-	free(file->buffer);
+	file->buffer = (char *)write_behind__buffer(file->behind);
+	memcpy(file->buffer, first, file->nr);
+	free(first);
+	return true;
 }
 
 /* There is room then. */
 static void flush(struct out_file *file)
 {
-	if (!file->behind && !file->has_no_thread)
-		begin_thread(file);
-	if (file->behind)
+	if (file->behind || (!file->has_no_thread && begin_thread(file)))
 		pass_on(file);
 	else
 		write_out(file, file->buffer, file->nr);
