@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flamegraph/flame.h"
 #include "join/devices.h"
@@ -70,13 +71,18 @@ static int name_devices(struct flame *flame, const struct sidecar *sidecar)
 static int flamegraph__start(struct sink *sink, const struct sink_input *input)
 {
 	struct flamegraph_sink *graph = (struct flamegraph_sink *)sink;
+	int err;
 
 	graph->flame->events |= input->events;
 	for (uint32_t event = 0; event < GPU_LOG_NR_EVENTS; event++)
 		if (event_unit__is_bytes(event, graph->weight))
 			graph->flame->events_in_bytes |= GPU_LOG_EVENT_BIT(event);
-	if (recording_text(input, &graph->flame->about[graph->recording]) ||
-	    name_devices(graph->flame, input->sidecar) ||
+	err = recording_text(input, &graph->flame->about[graph->recording]);
+	if (err) {
+		pr_err("cannot make the heading of the flame graph: %s", strerror(-err));
+		return err;
+	}
+	if (name_devices(graph->flame, input->sidecar) ||
 	    frame_names__new(input, &graph->names) ||
 	    stack_fold__new(graph->names, &graph->fold))
 		return out_of_memory();

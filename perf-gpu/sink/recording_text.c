@@ -71,8 +71,10 @@ static int write_command(FILE *text, const struct perfdata_reader *reader)
 		return -ENOMEM;
 	write_arguments(whole, perfdata_cursor__new(data, nr_bytes));
 	if (fclose(whole)) {
+		int err = -errno;
+
 		free(command);
-		return -ENOMEM;
+		return err;
 	}
 	if (nr > MAX_COMMAND_BYTES) {
 		nr = MAX_COMMAND_BYTES;
@@ -164,7 +166,7 @@ int recording_text(const struct sink_input *input, char **ret)
 	if (!err)
 		err = write_gpus(text, input->sidecar);
 	if (fclose(text))
-		err = -ENOMEM;
+		err = -errno;
 	if (err)
 		free(line);
 	else

@@ -12,7 +12,7 @@
  * Comes from the recording alone, so that it is the same wherever and whenever it is made.
  * It may have any byte but NUL. A long command is cut, and ends in "…".
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0 or a negative errno.
  */
 int recording_text(const struct sink_input *input, char **ret);
 
