@@ -88,9 +88,8 @@ int feed_ahead__new(struct feed_order *order, const struct launches *launches,
 		    struct callchains *chains, struct join *join, struct feed_ahead **ret)
 {
 	struct feed_ahead *ahead = calloc(1, sizeof(*ahead));
-	const struct read_ahead_input input = {
+	struct read_ahead_input input = {
 		.fill = fill,
-		.data = &ahead->feeder,
 		.batch_bytes = ITEMS_PER_BATCH * sizeof(struct feed_item),
 	};
 
@@ -98,6 +97,7 @@ int feed_ahead__new(struct feed_order *order, const struct launches *launches,
 		return -ENOMEM;
 	ahead->feeder = (struct feeder){
 		.order = order, .launches = launches, .chains = chains, .join = join};
+	input.data = &ahead->feeder;
 	if (read_ahead__new(&input, &ahead->reader)) {
 		free(ahead);
 		return -ENOMEM;
