@@ -380,8 +380,11 @@ static void switch_on_late(bool is_last)
 	struct activity_refusal refusal;
 
 	activity__enable_late(is_last, &refusal);
-	/* Who never launched anything misses nothing, and may have had no context. */
-	if (!is_last || launch__count())
+	/*
+	 * Who never launched anything misses nothing, and may have had no context. Launches
+	 * that are probed on the API aren't counted here.
+	 */
+	if (!is_last || config.is_api_probed || launch__count())
 		tell_of_missing(&refusal);
 }
 

@@ -75,4 +75,4 @@ if [[ $cuda_kind = stand-in ]]; then
 	printf ' LD_LIBRARY_PATH=%q' "$O/fake_cuda"
 	printf ' FAKE_CUDA_DURATIONS=%q' "$PWD/tests/data/mini_llm.durations"
 fi
-printf '\n  cp -r %q /tmp/tour && cd /tmp/tour\n' "$O/tests/workloads"
+printf '\n  mkdir -p /tmp/tour && cp -r %q/. /tmp/tour && cd /tmp/tour\n' "$O/tests/workloads"

@@ -106,6 +106,9 @@ export FAKE_CUDA_CUPTI_ERRORS=cuptiActivityConfigureUnifiedMemoryCounter=13
 record gpu-kernel,gpu-fault
 expect_match "faults that are never ready: the user is told" \
 	"can't record faults of unified memory: CUPTI_ERROR_NOT_READY" "$(cat err)"
+record gpu-kernel,gpu-fault --probe api
+expect_match "so he is with --probe api" \
+	"can't record faults of unified memory: CUPTI_ERROR_NOT_READY" "$(cat err)"
 run_fake "$PERF_GPU" record -e gpu-kernel,gpu-fault -- python3 -c \
 	'import ctypes; assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0' 2>err
 expect_match "who doesn't use the GPU is recorded" 'record: 0 launches' "$(cat err)"
