@@ -260,7 +260,7 @@ if [[ $formats == perfetto* ]]; then
 		SELECT g.order_id, g.name FROM _track_event_tracks_ordered_groups g
 		JOIN track t ON t.id = g.parent_id WHERE t.name GLOB 'GPU*'"
 	expect "which is that of their first use" \
-		"stream 7,stream 13,stream 15,stream 16,unified memory,idle" \
+		"stream 7,stream 14,stream 24,stream 25,unified memory,idle" \
 		"$(answer order | cut -d '|' -f 2 | sed 's/, event_truth.*//' | paste -sd ,)"
 fi
 

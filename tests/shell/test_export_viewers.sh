@@ -184,8 +184,10 @@ if [ -z "$why" ]; then
 	check_status "firefox: the Firefox Profiler opens it" 0 \
 		python3 "$TESTS/tools/firefox_profiler.py" "$O/viewers/profiler-cli" exported
 	cp out seen
-	expect_match "firefox: the thread is there" '^thread event_truth\|event_truth\|722\|722$' "$(cat seen)"
-	expect_match "firefox: and the GPU" '^thread GPU 0 \(NVIDIA H200\)\|stream 7, event_truth 722\|' \
+	pid=$("$PERF_GPU" script -i "$TESTS/data/h200/events/perf.data" 2>/dev/null |
+		awk 'NR == 1 { sub("/.*", "", $2); print $2 }')
+	expect_match "firefox: the thread is there" "^thread event_truth\|event_truth\|$pid\|$pid\$" "$(cat seen)"
+	expect_match "firefox: and the GPU" "^thread GPU 0 \(NVIDIA H200\)\|stream 7, event_truth $pid\|" \
 		"$(cat seen)"
 	# Means in floating point, times how many
 	recorded_markers >wanted
