@@ -12,6 +12,7 @@
  *
  *   Pyroscope   no "-" in a type's name (pkg/validation of its source), a type of periods,
  *               and labels that are texts: it drops numbers
+ *   pprof       the main program's mapping first: it is shown as File
  *   Parca       functions, locations and mappings with the numbers 1, 2, 3, ... in the
  *               order that they are written in (pkg/normalizer)
  *   all         no label that is the number 0, which the format can't tell from none
@@ -77,6 +78,7 @@ struct pprof {
 	enum event_weight weight;
 	struct proto_file *file;
 	const struct sidecar *sidecar;
+	const struct machine *machine;
 	struct frame_names *names;
 	struct stack_fold *fold;
 	struct frame_names *strings; /* ids are those of the string table */
@@ -90,6 +92,7 @@ struct pprof {
 	struct byte_cache labels, stacks;
 	uint32_t *locations; /* by name's id: its number; 0: it is in no stack */
 	uint64_t first_ns, last_ns;
+	const char *program; /* path of the first sample's; NULL: not known */
 };
 
 static int no_memory(void)
@@ -194,6 +197,8 @@ static int pprof__sample(struct sink *sink, const struct gpu_sample *sample)
 	    key_sums__add(&pprof->samples, (uint64_t)leaf->id << 32 | stack,
 			  (uint64_t)sample->event << 32 | labels, sample->period))
 		return no_memory();
+	if (!pprof->program)
+		pprof->program = machine__program(pprof->machine, sample->pid);
 	if (!pprof->first_ns || sample->time_ns < pprof->first_ns)
 		pprof->first_ns = sample->time_ns;
 	if (sample->time_ns > pprof->last_ns)
@@ -479,8 +484,11 @@ static int number_locations(struct pprof *pprof)
 
 static int write_locations(struct pprof *pprof)
 {
+	uint64_t first_mapping;
 	int err = 0;
 
+	if (pprof->program)
+		err = write_mapping(pprof, pprof->program, &first_mapping);
 	for (uint32_t i = 0; i < frame_names__nr(pprof->names) && !err; i++)
 		if (pprof->locations[i])
 			err = write_location(pprof, frame_names__at(pprof->names, i));
@@ -554,6 +562,7 @@ static int pprof__start(struct sink *sink, const struct sink_input *input)
 	int64_t empty;
 
 	pprof->sidecar = input->sidecar;
+	pprof->machine = input->machine;
 	pprof->events = input->events;
 	if (frame_names__new(input, &pprof->names) ||
 	    frame_names__new(&nothing, &pprof->strings) ||

@@ -28,6 +28,7 @@ struct process {
 	uint32_t pid; /* first: key */
 	uint32_t nr_execs;
 	struct maps *maps; /* NULL: none */
+	const struct dso *program; /* NULL: not known */
 };
 
 struct thread {
@@ -337,6 +338,8 @@ static int machine__add_map(struct machine *machine, const struct record_mmap *m
 	if (!process || machine__get_dso(machine, path, mmap->pid, id, &map.dso))
 		return -ENOMEM;
 	machine->nr_map_changes++;
+	if (!process->program && *path == '/' && !dso__is_anonymous(path))
+		process->program = map.dso;
 	return maps__insert(&process->maps, &map);
 }
 
@@ -392,6 +395,7 @@ static int machine__process_comm(struct machine *machine,
 			return -ENOMEM;
 		maps__put(process->maps);
 		process->maps = NULL;
+		process->program = NULL;
 		process->nr_execs++;
 		machine->nr_map_changes++;
 	}
@@ -417,11 +421,14 @@ static int machine__process_fork(struct machine *machine,
 			return -ENOMEM;
 		maps__put(child->maps);
 		child->maps = NULL;
+		child->program = NULL;
 		machine->nr_map_changes++;
 		parent = machine__find_process(machine, fork->ppid);
 		/* FORK_EXEC: made up by perf for what it found running. */
-		if (parent && !(record->misc & PERF_RECORD_MISC_FORK_EXEC))
+		if (parent && !(record->misc & PERF_RECORD_MISC_FORK_EXEC)) {
 			child->maps = maps__share(parent->maps);
+			child->program = parent->program;
+		}
 	}
 	return machine__set_comm(machine, fork->pid, fork->tid,
 				 machine__comm(machine, fork->ppid, fork->ptid));
@@ -491,4 +498,11 @@ uint32_t machine__nr_execs(const struct machine *machine, uint32_t pid)
 	const struct process *process = machine__find_process(machine, pid);
 
 	return process ? process->nr_execs : 0;
+}
+
+const char *machine__program(const struct machine *machine, uint32_t pid)
+{
+	const struct process *process = machine__find_process(machine, pid);
+
+	return process && process->program ? dso__path(process->program) : NULL;
 }

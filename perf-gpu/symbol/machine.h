@@ -87,4 +87,12 @@ uint64_t machine__nr_comm_changes(const struct machine *machine);
  */
 uint32_t machine__nr_execs(const struct machine *machine, uint32_t pid);
 
+/*
+ * Path of the program that @pid runs, or NULL; lives as long as the machine. It is what was
+ * mapped first: the kernel maps the program ahead of its loader (load_elf_binary()), and
+ * /proc/PID/maps, from which the maps of a running process come, has it at the lowest
+ * address.
+ */
+const char *machine__program(const struct machine *machine, uint32_t pid);
+
 #endif

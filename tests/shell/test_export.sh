@@ -132,6 +132,8 @@ if built_with protobuf-c; then
 		"$(awk '$1 == "type" { print $4 }' read.txt | paste -sd ' ')"
 	expect "pprof: with their stacks" "$(folded_stacks)" "$(read_stacks 'gpu_kernel ')"
 	expect "pprof: it opens with kernels" "default gpu_kernel" "$(grep ^default read.txt)"
+	expect "pprof: the first file is the program, though stacks begin in libc" \
+		"program $(realpath "$WORKLOADS/launches")" "$(grep ^program read.txt)"
 	expect "pprof: they have labels" "device pid process rank stream tid" \
 		"$(awk '$1 == "label" { print $2 }' read.txt | sort -u | paste -sd ' ')"
 	expect "pprof: numbers that may be 0 are in words" "device GPU 0,rank rank 0" \

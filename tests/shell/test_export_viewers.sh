@@ -223,6 +223,7 @@ else
 		expect_match "pprof: which all is of" "of ${kernel_ns}ns total" "$(cat out)"
 		check_status "pprof: it opens kernels first" 0 go_pprof -top
 		expect_match "pprof: of all its types" '^Type: gpu_kernel$' "$(cat out)"
+		expect "pprof: of the program" "File: event_truth" "$(grep ^File out)"
 	else
 		skip_one "pprof: go tool pprof opens it" "Go isn't installed"
 	fi

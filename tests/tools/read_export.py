@@ -7,7 +7,8 @@ read_export.py chrome|perfetto|firefox FILE   checks a timeline, and prints "tra
                                       "stack ROOT;...;LEAF NS" of kernels
 read_export.py speedscope FILE [SCHEMA]   checks it by the published schema, if that is
                                       given, and prints as for pprof
-read_export.py pprof FILE             prints "type NAME UNIT SUM", "label KEY VALUE NR", and
+read_export.py pprof FILE             prints "type NAME UNIT SUM", "program PATH" (the
+                                      first file), "label KEY VALUE NR", and
                                       "EVENT stack ROOT;...;LEAF SUM"
 
 Protobuf is decoded here from the wire, with the numbers of the published formats.
@@ -344,6 +345,8 @@ def read_pprof(path):
     for name, unit in types:
         print("type", name, unit, sums[name])
     print("default", strings[one(profile, 14)])
+    if 3 in profile:
+        print("program", strings[one(fields(profile[3][0]), 5)])
     for key, value in sorted(labels, key=str):
         print("label", key, value, labels[key, value])
     for (name, stack), value in sorted(stacks.items()):

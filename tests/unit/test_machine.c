@@ -274,6 +274,29 @@ TEST(device_and_inode_are_no_build_id)
 		 PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
 }
 
+TEST(program_is_what_is_mapped_first)
+{
+	struct machine *machine = new_machine();
+
+	CHECK(!machine__program(machine, 10));
+	map_file(machine, 10, 0x10000, 0x20000, 0, "//anon");
+	map_file(machine, 10, 0x20000, 0x30000, 0, "[vdso]");
+	CHECK(!machine__program(machine, 10));
+	map_file(machine, 10, 0x555500000000, 0x555500001000, 0, "/bin/app");
+	map_file(machine, 10, 0x7f0000000000, 0x7f0000001000, 0, "/lib/ld.so");
+	map_file(machine, 10, 0x30000, 0x40000, 0, "/lib/low.so");
+	CHECK_STR(machine__program(machine, 10), "/bin/app");
+	/* It is its children's, too, until they become another. */
+	task(machine, PERF_RECORD_FORK, 0, 10, 10, 11, 11);
+	CHECK_STR(machine__program(machine, 11), "/bin/app");
+	set_comm(machine, 11, 11, "other", PERF_RECORD_MISC_COMM_EXEC);
+	CHECK(!machine__program(machine, 11));
+	map_file(machine, 11, 0x400000, 0x500000, 0, "/bin/other");
+	CHECK_STR(machine__program(machine, 11), "/bin/other");
+	CHECK_STR(machine__program(machine, 10), "/bin/app");
+	machine__delete(machine);
+}
+
 TEST(anonymous_memory_is_addressed_as_it_is)
 {
 	struct machine *machine = new_machine();
