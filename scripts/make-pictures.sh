@@ -51,7 +51,7 @@ need()
 
 	for command; do
 		command -v "$command" >/dev/null ||
-			die "$command isn't installed: scripts/setup.sh --tests does it"
+			die "$command isn't installed: scripts/setup.sh --tests does it (import: package imagemagick)"
 	done
 }
 need perf objcopy
