@@ -222,7 +222,7 @@ if has_python_in_perf; then
 		skip_one "perf script record gpu-flamegraph" "need root, bpf and fake_cuda"
 	fi
 	if has chromium; then
-		dom=$(chromium --headless --no-sandbox --disable-gpu --user-data-dir="$TMP/chromium" \
+		dom=$(TMPDIR=$TMP chromium --headless --no-sandbox --disable-gpu --user-data-dir="$TMP/chromium" \
 			--dump-dom "file://$PWD/page.html" 2>/dev/null)
 		expect_match "the page draws its root in a browser" \
 			"<div title=\"all: $wanted ns, 100.00 %\"" "$dom"

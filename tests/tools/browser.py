@@ -33,14 +33,16 @@ class Browser:
         self.buffer = b""
         to_browser, self.writer = os.pipe()
         self.reader, from_browser = os.pipe()
-        # Chromium reads from descriptor 3, and writes to 4.
+        # Chromium reads from descriptor 3, and writes to 4. What it puts in TMPDIR stays
+        # when it is killed.
         self.process = subprocess.Popen(
             ["/bin/sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "sh", command,
              "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--no-first-run", "--disable-background-networking", "--hide-scrollbars",
              f"--user-data-dir={self.profile}", f"--window-size={width},{height}",
              "--remote-debugging-pipe", "about:blank"],
-            pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL,
+            pass_fds=(to_browser, from_browser), env={**os.environ, "TMPDIR": self.profile},
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
