@@ -37,6 +37,9 @@ struct fallback {
 	 */
 	struct sideband *sideband;
 	uint64_t *pids; /* that were added: a bitmap of MAX_PIDS */
+	bool has_pids;
+	/* Side-band records that were lost before the first was */
+	uint64_t nr_lost_before;
 	int err; /* of setting probes, which has been told: there are none */
 	bool is_off; /* for now */
 	/* Processes without our library, and what the first has in its place: "" nothing */
@@ -107,11 +110,15 @@ static int open_all(struct fallback *fallback, struct failure *failure)
 	};
 	int err;
 
+	/*
+	 * A BPF program takes half a second to load on a machine with much to do. Of all
+	 * processes there are, no ring has room for what they map meanwhile: it comes first.
+	 */
+	err = api_probe__open(&config, &fallback->probe, failure);
+	if (err)
+		return err;
+	api_probe__turn(fallback->probe, !fallback->is_off);
 	err = open_sideband(fallback, failure);
-	if (!err)
-		err = api_probe__open(&config, &fallback->probe, failure);
-	if (!err)
-		api_probe__turn(fallback->probe, !fallback->is_off);
 	if (!err)
 		err = ring__open(api_probe__sample_rings_fd(fallback->probe),
 				 output__hit_attr(fallback->config.output),
@@ -159,11 +166,26 @@ static int probe_mapping(void *ctx, const struct gpu_log_map *map)
 	return 0;
 }
 
+/* Before the mappings of the first process are read: what was lost by then told nothing else. */
+static int begin_pids(struct fallback *fallback)
+{
+	int err;
+
+	if (fallback->has_pids)
+		return 0;
+	err = sideband__drain(fallback->sideband);
+	fallback->nr_lost_before = sideband__nr_lost(fallback->sideband);
+	fallback->has_pids = true;
+	return err;
+}
+
 int fallback__add(struct fallback *fallback, pid_t pid, uint32_t global_pid)
 {
 	struct search search = {.pid = pid, .err = -ENOENT};
 	int err = open_once(fallback);
 
+	if (!err)
+		err = begin_pids(fallback);
 	if (err)
 		return err;
 	note_pid(fallback, (uint32_t)pid);
@@ -344,7 +366,9 @@ uint64_t fallback__nr_lost_ring(const struct fallback *fallback)
 
 uint64_t fallback__nr_lost_sideband(const struct fallback *fallback)
 {
-	return fallback->sideband ? sideband__nr_lost(fallback->sideband) : 0;
+	return fallback->sideband
+		       ? sideband__nr_lost(fallback->sideband) - fallback->nr_lost_before
+		       : 0;
 }
 
 void fallback__close(struct fallback *fallback)

@@ -14,10 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/ring_size.h"
 #include "util/log.h"
 
 /* About 3,000 mappings a CPU between two drains, 100 ms apart at most */
-#define SIDEBAND_RING_BYTES (512u << 10)
+#define RING_BYTES ((size_t)512 << 10)
+/*
+ * Of all processes there are: a machine that builds something maps 3,000 files a second on
+ * each CPU, and one with so much to do lets the recorder wait.
+ */
+#define RING_OF_ALL_BYTES ((size_t)2 << 20)
 
 /* Linux 6.0 */
 #define FORMAT_LOST (1u << 4)
@@ -46,7 +52,7 @@ static int make_evlist(struct sideband *sideband, pid_t pid,
 	struct perf_evsel *evsel;
 
 	copy.watermark = 1;
-	copy.wakeup_watermark = SIDEBAND_RING_BYTES / 4;
+	copy.wakeup_watermark = RING_BYTES / 4;
 	sideband->evlist = perf_evlist__new();
 	sideband->cpus = perf_cpu_map__new(NULL);
 	sideband->threads = perf_thread_map__new_array(1, &pid);
@@ -106,44 +112,66 @@ static int open_fitting_event(struct sideband *sideband, pid_t pid,
 	return err;
 }
 
+/* libperf has -1 for every failure, and errno for its reason. */
+static int map_rings(struct sideband *sideband, size_t bytes)
+{
+	int nr_pages = (int)(bytes / (size_t)sysconf(_SC_PAGESIZE));
+
+	errno = 0;
+	if (!perf_evlist__mmap(sideband->evlist, nr_pages))
+		return 0;
+	return errno ? -errno : -ENOMEM;
+}
+
+static int open_and_map(struct sideband *sideband, pid_t pid,
+			const struct perf_event_attr *attr, size_t ring_bytes,
+			struct failure *failure)
+{
+	int err = open_fitting_event(sideband, pid, attr);
+
+	if (err)
+		return failure__set(
+			failure, err,
+			"see kernel.perf_event_paranoid, and whether this is a "
+			"container that filters it",
+			"can't open the side-band event on %s %d: perf_event_open: %s",
+			pid < 0 ? "all processes," : "process", (int)pid, strerror(-err));
+	err = map_rings(sideband, ring_bytes);
+	if (err)
+		failure__set(failure, err, "raise kernel.perf_event_mlock_kb",
+			     "can't map the side-band rings: %s", strerror(-err));
+	return err;
+}
+
 int sideband__open(pid_t pid, const struct perf_event_attr *attr,
 		   sideband_handler_fn *handle, void *ctx, struct sideband **ret,
 		   struct failure *failure)
 {
+	size_t bytes = pid < 0 ? ring_size__fit(RING_OF_ALL_BYTES) : RING_BYTES;
 	struct sideband *sideband;
-	int err = -ENOMEM;
+	struct failure why;
+	int err;
 
 	libperf_init(print_libperf);
 	sideband = calloc(1, sizeof(*sideband));
-	if (!sideband) {
-		failure__set(failure, err, NULL, "no memory for the side-band event");
-		goto out;
-	}
+	if (!sideband)
+		return failure__set(failure, -ENOMEM, NULL,
+				    "no memory for the side-band event");
 	sideband->handle = handle;
 	sideband->ctx = ctx;
-	err = open_fitting_event(sideband, pid, attr);
+	err = open_and_map(sideband, pid, attr, bytes, &why);
+	/* Locked memory is limited for who has CAP_BPF and CAP_PERFMON alone. */
+	while ((err == -EPERM || err == -ENOMEM) && bytes > RING_BYTES) {
+		bytes /= 2;
+		close_event(sideband);
+		err = open_and_map(sideband, pid, attr, bytes, &why);
+	}
 	if (err) {
-		failure__set(failure, err,
-			     "see kernel.perf_event_paranoid, and whether this is a "
-			     "container that filters it",
-			     "can't open the side-band event on %s %d: "
-			     "perf_event_open: %s",
-			     pid < 0 ? "all processes," : "process", (int)pid,
-			     strerror(-err));
-		goto out;
+		sideband__close(sideband);
+		*failure = why;
+	} else {
+		*ret = sideband;
 	}
-	/* libperf has -1 for every failure, and errno for its reason. */
-	if (perf_evlist__mmap(sideband->evlist,
-			      (int)(SIDEBAND_RING_BYTES / sysconf(_SC_PAGESIZE)))) {
-		err = errno ? -errno : -ENOMEM;
-		failure__set(failure, err, "raise kernel.perf_event_mlock_kb",
-			     "can't map the side-band rings: %s", strerror(-err));
-		goto out;
-	}
-	*ret = sideband;
-	return 0;
-out:
-	sideband__close(sideband);
 	return err;
 }
 
