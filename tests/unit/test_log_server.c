@@ -184,6 +184,17 @@ static void write_block(struct block_file *file, struct block *block, int wanted
 	CHECK_EQ(block_file__write(file, block), wanted);
 }
 
+/*
+ * The server closes its own once it has given it, by when the file may have been written and
+ * closed here. A recorder does both in one thread.
+ */
+static void wait_for_disuse(const struct fixture *f)
+{
+	for (int i = 0; i < 100000 && spool__is_in_use(&f->spool); i++)
+		usleep(1000);
+	CHECK(!spool__is_in_use(&f->spool));
+}
+
 TEST(a_file_is_asked_for_where_none_can_be_made)
 {
 	static struct block block;
@@ -198,16 +209,13 @@ TEST(a_file_is_asked_for_where_none_can_be_made)
 	CHECK(spool__is_in_use(&f.spool));
 	/* As daemons do; and it goes on where it was. */
 	CHECK_EQ(close_range(100, ~0u, 0), 0);
-	/* The server closes its own once it has given it. */
-	for (int i = 0; i < 100000 && spool__is_in_use(&f.spool); i++)
-		usleep(1000);
-	CHECK(!spool__is_in_use(&f.spool));
+	wait_for_disuse(&f);
 	write_block(file, &block, 0);
 	CHECK(spool__is_in_use(&f.spool));
 	CHECK(!block_file__is_abandoned(file));
 	CHECK_EQ(nr_logs(&f, SPOOL_LOG_SUFFIX), 1);
 	block_file__close(file);
-	CHECK(!spool__is_in_use(&f.spool));
+	wait_for_disuse(&f);
 	close_server(&f);
 	close_fixture(&f);
 }
