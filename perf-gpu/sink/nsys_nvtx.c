@@ -104,7 +104,7 @@ static int64_t global_tid(const struct open_ranges *open,
 	uint32_t own = open->input->sidecar->logs[range->log].pid;
 	uint32_t tid = range->tid + (pid > own ? pid - own : 0);
 
-	return (int64_t)pid << 24 | (tid & 0xffffff);
+	return nsys__global_id(pid, tid);
 }
 
 static bool is_used(const struct open_ranges *open, uint64_t hash, uint32_t log,

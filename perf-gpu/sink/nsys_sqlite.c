@@ -23,6 +23,7 @@
 #include "join/devices.h"
 #include "sink/export.h"
 #include "sink/nsys_database.h"
+#include "sink/nsys_machine.h"
 #include "sink/nsys_nvtx.h"
 #include "sink/stack_fold.h"
 #include "sink/utf8_text.h"
@@ -61,17 +62,13 @@ struct nsys {
 	struct kernel_names *kernels; /* by shape */
 	uint32_t *pids; /* by log: as the recorder saw it */
 	uint64_t last_launch; /* the key that RUNTIME has a row of */
+	uint64_t first_ns, last_ns; /* of all rows with times, but NVTX's */
 };
 
 static int no_memory(void)
 {
 	pr_err("no memory to write the database; fewer events (-e) need less");
 	return -ENOMEM;
-}
-
-static int64_t global_id(uint32_t pid, uint32_t tid)
-{
-	return (int64_t)pid << 24 | (tid & 0xffffff);
 }
 
 /* --- strings and stacks -------------------------------------------------------------------- */
@@ -184,7 +181,7 @@ static int add_thread(struct nsys *nsys, uint32_t pid, uint32_t tid)
 				  (const struct nsys_value[]){
 					  NSYS_NUMBER(name),
 					  NSYS_NUMBER(10),
-					  NSYS_NUMBER(global_id(pid, tid)),
+					  NSYS_NUMBER(nsys__global_id(pid, tid)),
 				  });
 }
 
@@ -192,9 +189,7 @@ static int add_thread(struct nsys *nsys, uint32_t pid, uint32_t tid)
 
 static int64_t device_of(const struct nsys *nsys, uint32_t log, uint32_t device)
 {
-	ssize_t gpu = devices__find(nsys->devices, log, device);
-
-	return gpu < 0 ? -1 : (int64_t)devices__shown_number(nsys->devices, (size_t)gpu);
+	return nsys_machine__device(nsys->devices, log, device);
 }
 
 /* nsys' numbers are one less than CUPTI's, and its unknown is the last. */
@@ -203,20 +198,29 @@ static int64_t memory_kind(uint32_t kind)
 	return kind ? kind - 1 : GPU_LOG_MEMORY_MANAGED_STATIC;
 }
 
+static void extend(struct nsys *nsys, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns < nsys->first_ns)
+		nsys->first_ns = start_ns;
+	if (end_ns > nsys->last_ns)
+		nsys->last_ns = end_ns;
+}
+
 /* The columns that most tables begin with. Return: how many there are */
-static size_t add_place(const struct nsys *nsys, const struct gpu_sample *sample,
+static size_t add_place(struct nsys *nsys, const struct gpu_sample *sample,
 			struct nsys_value *row)
 {
 	const struct sidecar_activity *activity = sample->activity;
 	const struct sidecar_shape *shape = sample->shape;
 
+	extend(nsys, activity->start_ns, activity->end_ns);
 	row[0] = NSYS_NUMBER(activity->start_ns);
 	row[1] = NSYS_NUMBER(activity->end_ns);
 	row[2] = NSYS_NUMBER(device_of(nsys, shape->log, shape->device));
 	row[3] = NSYS_NUMBER(shape->context);
 	row[4] = NSYS_NUMBER(shape->stream);
 	row[5] = NSYS_NUMBER(activity->correlation_id);
-	row[6] = NSYS_NUMBER(global_id(sample->pid, 0));
+	row[6] = NSYS_NUMBER(nsys__global_id(sample->pid, 0));
 	return 7;
 }
 
@@ -332,11 +336,12 @@ static int add_alloc(struct nsys *nsys, const struct gpu_sample *sample)
 
 	if (!name)
 		return no_memory();
+	extend(nsys, activity->start_ns, activity->start_ns);
 	err = nsys_database__add(
 		nsys->database, NSYS_ALLOC,
 		(const struct nsys_value[]){
 			NSYS_NUMBER(activity->start_ns),
-			NSYS_NUMBER(global_id(sample->pid, 0)),
+			NSYS_NUMBER(nsys__global_id(sample->pid, 0)),
 			NSYS_NUMBER(device_of(nsys, shape->log, shape->device)),
 			NSYS_NUMBER(shape->context),
 			NSYS_NUMBER(activity->address),
@@ -377,12 +382,13 @@ static int write_call(struct nsys *nsys, const struct gpu_sample *sample,
 		err = add_thread(nsys, sample->pid, sample->tid);
 	if (err)
 		return err;
+	extend(nsys, start_ns, end_ns);
 	return nsys_database__add(
 		nsys->database, NSYS_RUNTIME,
 		(const struct nsys_value[]){
 			NSYS_NUMBER(start_ns),
 			NSYS_NUMBER(end_ns),
-			NSYS_NUMBER(global_id(sample->pid, sample->tid)),
+			NSYS_NUMBER(nsys__global_id(sample->pid, sample->tid)),
 			NSYS_NUMBER(correlation_id),
 			NSYS_NUMBER(text),
 			NSYS_NUMBER(callchain),
@@ -449,84 +455,7 @@ static int nsys__sample(struct sink *sink, const struct gpu_sample *sample)
 	return err ? err : add_launch(nsys, sample, stack);
 }
 
-/* --- the machine ------------------------------------------------------------------------- */
-
-/* "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", as NVIDIA's tools have it */
-#define UUID_TEXT_BYTES 41
-
-static void write_uuid(const uint8_t uuid[16], char *text)
-{
-	int used = snprintf(text, UUID_TEXT_BYTES, "GPU");
-
-	for (int i = 0; i < 16; i++)
-		used += snprintf(text + used, (size_t)(UUID_TEXT_BYTES - used), "%s%02x",
-				 !i || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-				 uuid[i]);
-}
-
-static int add_gpu(struct nsys *nsys, size_t gpu)
-{
-	const struct sidecar_device *device = devices__description(nsys->devices, gpu);
-	char uuid[64], *name;
-	int err;
-
-	if (!device)
-		return 0;
-	write_uuid(device->uuid, uuid);
-	name = utf8_text__copy(device->name);
-	if (!name)
-		return no_memory();
-	err = nsys_database__add(
-		nsys->database, NSYS_GPU,
-		(const struct nsys_value[]){
-			NSYS_NUMBER(0),
-			NSYS_NUMBER(devices__shown_number(nsys->devices, gpu)),
-			NSYS_TEXT(name),
-			NSYS_NUMBER(device->memory_bytes),
-			NSYS_NUMBER(device->nr_multiprocessors),
-			NSYS_TEXT(uuid),
-			NSYS_NUMBER(devices__number(nsys->devices, gpu)),
-			NSYS_NUMBER(device->compute_major),
-			NSYS_NUMBER(device->compute_minor),
-		});
-	free(name);
-	return err;
-}
-
-static int add_cuda_device(struct nsys *nsys, const struct sidecar_device *device)
-{
-	char uuid[64];
-
-	write_uuid(device->uuid, uuid);
-	return nsys_database__add(
-		nsys->database, NSYS_CUDA_DEVICE,
-		(const struct nsys_value[]){
-			NSYS_NUMBER(device_of(nsys, device->log, device->device)),
-			NSYS_NUMBER(device->device),
-			NSYS_NUMBER(nsys->pids[device->log]),
-			NSYS_TEXT(uuid),
-			NSYS_NUMBER(device->nr_multiprocessors),
-		});
-}
-
-static int add_process(struct nsys *nsys, size_t log)
-{
-	uint32_t pid = nsys->pids[log];
-	const char *comm = machine__comm(nsys->machine, pid, pid);
-	char *name = utf8_text__copy(*comm ? comm : nsys->sidecar->logs[log].comm);
-	int err;
-
-	if (!name)
-		return no_memory();
-	err = nsys_database__add(nsys->database, NSYS_PROCESSES,
-				 (const struct nsys_value[]){
-					 NSYS_NUMBER(global_id(pid, 0)),
-					 NSYS_NUMBER(pid),
-					 NSYS_TEXT(name),
-				 });
-	free(name);
-	return err;
-}
+/* --- the end ----------------------------------------------------------------------------- */
 
 static int find_string(void *data, const char *text, int64_t *ret)
 {
@@ -543,14 +472,17 @@ static int nsys__finish(struct sink *sink)
 		.find_string = find_string,
 		.data = nsys,
 	};
-	int err = 0;
+	const struct nsys_machine_input machine = {
+		.sidecar = nsys->sidecar,
+		.machine = nsys->machine,
+		.devices = nsys->devices,
+		.pids = nsys->pids,
+		.database = nsys->database,
+		.first_ns = nsys->first_ns,
+		.last_ns = nsys->last_ns,
+	};
+	int err = nsys_machine__add(&machine);
 
-	for (size_t i = 0; i < devices__nr(nsys->devices) && !err; i++)
-		err = add_gpu(nsys, i);
-	for (size_t i = 0; i < nsys->sidecar->nr_devices && !err; i++)
-		err = add_cuda_device(nsys, &nsys->sidecar->devices[i]);
-	for (size_t i = 0; i < nsys->sidecar->nr_logs && !err; i++)
-		err = add_process(nsys, i);
 	if (!err)
 		err = nsys_nvtx__add(&nvtx);
 	return err ? err : nsys_database__finish(nsys->database);
@@ -613,6 +545,7 @@ int sink_nsys_sqlite__new(const struct export_options *options, struct sink **re
 	if (!nsys)
 		return no_memory();
 	nsys->sink.ops = &ops;
+	nsys->first_ns = UINT64_MAX;
 	err = nsys_database__open(options->path, &nsys->database);
 	if (err) {
 		free(nsys);

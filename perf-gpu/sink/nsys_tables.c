@@ -43,8 +43,9 @@ const struct nsys_table_format nsys_tables[NR_NSYS_TABLES] = {
 	[NSYS_RUNTIME] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
 			  "start INTEGER NOT NULL, end INTEGER NOT NULL, "
 			  "globalTid INTEGER, correlationId INTEGER, "
-			  "nameId INTEGER NOT NULL, callchainId INTEGER",
-			  6, 0},
+			  "nameId INTEGER NOT NULL, callchainId INTEGER, "
+			  "returnValue INTEGER",
+			  6, 1},
 	[NSYS_CALLCHAINS] = {"CUDA_CALLCHAINS",
 			     "id INTEGER NOT NULL, symbol INTEGER, module INTEGER, "
 			     "unresolved INTEGER, stackDepth INTEGER NOT NULL",
@@ -72,6 +73,12 @@ const struct nsys_table_format nsys_tables[NR_NSYS_TABLES] = {
 			      "pid INTEGER NOT NULL, uuid TEXT NOT NULL, "
 			      "numMultiprocessors INTEGER NOT NULL",
 			      5, 0},
+	[NSYS_START_TIME] = {"TARGET_INFO_SESSION_START_TIME",
+			     "utcEpochNs INTEGER, utcTime TEXT, localTime TEXT", 1, 2},
+	[NSYS_DETAILS] = {"ANALYSIS_DETAILS",
+			  "globalVid INTEGER NOT NULL, duration INTEGER NOT NULL, "
+			  "startTime INTEGER NOT NULL, stopTime INTEGER NOT NULL",
+			  4, 0},
 	[NSYS_PROCESSES] = {"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT", 3,
 			    0},
 	[NSYS_THREAD_NAMES] = {"ThreadNames",

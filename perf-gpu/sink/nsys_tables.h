@@ -3,6 +3,8 @@
 #ifndef PERF_GPU_SINK_NSYS_TABLES_H
 #define PERF_GPU_SINK_NSYS_TABLES_H
 
+#include <stdint.h>
+
 enum nsys_table {
 	NSYS_STRINGS,
 	NSYS_KERNEL,
@@ -15,6 +17,8 @@ enum nsys_table {
 	NSYS_NVTX,
 	NSYS_GPU,
 	NSYS_CUDA_DEVICE,
+	NSYS_START_TIME,
+	NSYS_DETAILS,
 	NSYS_PROCESSES,
 	NSYS_THREAD_NAMES,
 	NSYS_MEMCPY_KINDS,
@@ -41,6 +45,12 @@ struct nsys_enum {
 
 extern const struct nsys_enum nsys_enums[];
 extern const unsigned int nsys_nr_enums;
+
+/* globalTid, or with thread 0 globalPid */
+static inline int64_t nsys__global_id(uint32_t pid, uint32_t tid)
+{
+	return (int64_t)pid << 24 | (tid & 0xffffff);
+}
 
 /* NVTX_EVENTS.eventType */
 #define NSYS_NVTX_MARK	    34

@@ -187,6 +187,14 @@ else
 		WHERE t.globalTid / 0x1000000 % 0x1000000 = p.pid')"
 	expect_match "sqlite: and so has the GPU" '^Fake GPU\|' \
 		"$(query exported 'SELECT name, uuid FROM TARGET_INFO_GPU')"
+	expect "sqlite: it begins and ends with what was recorded" 1 "$(query exported '
+		SELECT d.startTime = r.first AND d.stopTime = k.last AND d.duration = k.last - r.first
+		FROM ANALYSIS_DETAILS AS d,
+			(SELECT MIN(start) AS first FROM CUPTI_ACTIVITY_KIND_RUNTIME) AS r,
+			(SELECT MAX(end) AS last FROM CUPTI_ACTIVITY_KIND_KERNEL) AS k')"
+	expect "sqlite: which was within this hour" 1 "$(query exported '
+		SELECT ABS((s.utcEpochNs + d.startTime) / 1000000000 - strftime("%s", "now")) < 3600
+		FROM TARGET_INFO_SESSION_START_TIME AS s, ANALYSIS_DETAILS AS d')"
 	check_status "sqlite: it can't be a pipe" 1 "$PERF_GPU" export --sqlite -o -
 	if [ -e nvtx.data ]; then
 		"$PERF_GPU" export -q --sqlite -i nvtx.data -o exported
@@ -249,6 +257,8 @@ if [ -n "$has_sqlite" ]; then
 			+ COUNT(s.greenContextId)
 		FROM CUPTI_ACTIVITY_KIND_KERNEL AS k, CUPTI_ACTIVITY_KIND_MEMCPY AS c,
 			CUPTI_ACTIVITY_KIND_MEMSET AS s')"
+	expect "sqlite: of calls, too" 0 "$(query exported '
+		SELECT COUNT(returnValue) FROM CUPTI_ACTIVITY_KIND_RUNTIME')"
 	expect "sqlite: all bytes are" \
 		"$(script_sum gpu-memcpy --weight bytes) $(script_sum gpu-alloc)" \
 		"$(query exported 'SELECT COUNT(*) || " " || SUM(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY
