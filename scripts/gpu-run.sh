@@ -41,7 +41,7 @@ steps=(
 	"torch_step 60" "torch_uprobe 60" "torch_trampoline 60" "torch_compile 90" "torch_graph 60"
 	"torch_loader 60" "triton 60" "jax 90" "cupy 60" "onnx 30"
 	"events 40" "events_process 40" "events_single 40" "events_torch 150" "cupti12 60"
-	"scale 40" "ddp 200" "ddp_cost 400"
+	"nsys_stats 90" "scale 40" "ddp 200" "ddp_cost 400"
 	"share_torch 90" "unshared_torch 120" "beside_nsys 120"
 	"bench 180" "bench_torch 300" "bench_events 290"
 )

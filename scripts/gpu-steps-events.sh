@@ -136,6 +136,26 @@ step_events_torch() {
 	((${#sources[@]} > 3)) || { echo "neither torch.profiler nor nsys has counted"; return 1; }
 }
 
+# What nsys stats makes of the database of export --sqlite, beside perf-gpu report
+step_nsys_stats() {
+	local dir=$work/nsys_stats status=0
+	find_profilers
+	command -v nsys > /dev/null || skip "no nsys here"
+	nsys --version || true
+	play_event_truth
+	record_program nsys_stats -e "$all_events" -- "$workloads/event_truth" "${event_parts[@]}"
+	perf_gpu export -q --sqlite -i "$dir/perf.data" -o "$dir/exported.sqlite"
+	perf_gpu report --csv -i "$dir/perf.data" > "$dir/report.csv"
+	grep '^row,' "$dir/report.csv"
+	python3 tests/workloads/check_nsys_stats.py "$dir/exported.sqlite" "$dir/report.csv" || status=1
+	# What it is usually asked for, each of which is to be made or not to be there
+	nsys stats --format csv "$dir/exported.sqlite" > "$dir/usual.txt" 2>&1 || status=1
+	cat "$dir/usual.txt"
+	! grep -i '^error' "$dir/usual.txt" || status=1
+	rm -f "$dir/exported.sqlite"
+	return "$status"
+}
+
 # with_cupti NAME CUPTI EVENTS PROGRAM ...: records by that CUPTI; the one found if ""
 with_cupti() {
 	local dir=$work/$1 events=$3 set=()

@@ -118,6 +118,9 @@ why_not()
 			echo "node isn't installed"
 		fi
 		;;
+	nsys)
+		[ -n "$(command -v nsys)" ] || "$TESTS/viewers/fetch-nsys.sh" "$O/nsys" 2>&1
+		;;
 	namespaces)
 		unshare --mount --uts --time --monotonic 1 --pid --fork --mount-proc true >/dev/null 2>&1 ||
 			echo "unshare can't make them"
@@ -128,8 +131,9 @@ why_not()
 }
 
 # Ends the test if one of the needs isn't there: root bpf perf hotspot gpu nvcc
-# fake_cuda, viewers (their own code, in $O/viewers), emulator (a cross build), namespaces (of
-# mounts, pids, names and times), plain (no sanitizers), or any program
+# fake_cuda, viewers (their own code, in $O/viewers), nsys (installed, or in $O/nsys),
+# emulator (a cross build), namespaces (of mounts, pids, names and times), plain (no
+# sanitizers), or any program
 need()
 {
 	local need why
