@@ -99,7 +99,8 @@ static void print_event(const struct report_view *view, unsigned int event)
 		snprintf(text, sizeof(text), "%s", format__ms(total->period, &amount));
 	printf("%-10s %13s %22s %12s", gpu_events[event].name,
 	       format__count(total->nr, &count), text,
-	       format__percent(of->attributed, total->period, &percent));
+	       total->period ? format__percent(of->attributed, total->period, &percent)
+			     : "-");
 	if (report__has_rate(event) && report__is_in_bytes(event))
 		printf("  %s", format__ms(total->ns, &other));
 	else if (report__has_rate(event))

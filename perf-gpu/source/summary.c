@@ -100,6 +100,14 @@ static void print_event(const struct source_stats *stats, unsigned int event)
 
 	if (!total->nr)
 		return;
+	/* There is no share of nothing. */
+	if (!total->period) {
+		pr_info("%s %s%s without %s", format__count(total->nr, &count),
+			event == GPU_LOG_EVENT_KERNEL ? "GPU " : "",
+			noun_of(event, total->nr),
+			is_in_bytes(stats, event) ? "bytes" : "a time");
+		return;
+	}
 	if (event == GPU_LOG_EVENT_KERNEL)
 		pr_info("%s GPU %s, %s; %s of GPU time has a stack",
 			format__count(total->nr, &count), noun_of(event, total->nr),
