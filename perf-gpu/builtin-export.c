@@ -160,6 +160,8 @@ static int run(struct export *export)
 	}
 	if (source_options__reads(&export->source, opts.path))
 		return -EINVAL;
+	if (!export->output)
+		export->source.usual_output = opts.path;
 	export->source.unwind = true; /* there is nobody behind this to do it */
 	export->source.has_label_values = export->format->has_labels;
 	err = export->format->make(&opts, &sink);

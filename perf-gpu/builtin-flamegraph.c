@@ -108,6 +108,7 @@ static int read_recordings(const struct flamegraph_options *opts, struct flame *
 
 	old.perfdata_path = opts->old;
 	old.sidecar_path = NULL;
+	old.usual_output = NULL; /* it is what is new that is shown */
 	err = read_recording(&opts->source, FLAME_NEW, flame);
 	if (!err && opts->old)
 		err = read_recording(&old, FLAME_OLD, flame);
@@ -163,8 +164,10 @@ int cmd_flamegraph(int argc, const char **argv)
 	status = parse(argc, argv, &opts);
 	if (status >= 0)
 		return status;
-	if (!opts.output)
+	if (!opts.output) {
 		opts.output = opts.is_svg ? "flamegraph.svg" : "flamegraph.html";
+		opts.source.usual_output = opts.output;
+	}
 	if (check_output(&opts))
 		return EXIT_FAILURE;
 

@@ -91,7 +91,7 @@ static int inject(struct source_options *source,
 int cmd_inject(int argc, const char **argv)
 {
 	struct source_options source = SOURCE_OPTIONS_DEFAULT;
-	const char *output = "perf.gpu.data";
+	const char *output = NULL;
 	struct perfdata_options sink_options = {.keep_other = false};
 	bool is_recovering = false;
 	char recovered[PATH_MAX];
@@ -131,6 +131,12 @@ int cmd_inject(int argc, const char **argv)
 	if (optind < argc)
 		return usage__unexpected(&usage, argv[optind]);
 
+	if (!output) {
+		output = "perf.gpu.data";
+		/* Who keeps other samples has them; who recovers has a recording. */
+		if (!sink_options.keep_other && !is_recovering)
+			source.usual_output = output;
+	}
 	if (is_recovering) {
 		if (recover__run(source.perfdata_path, recovered))
 			return EXIT_FAILURE;

@@ -456,6 +456,23 @@ static int source__take_stats(struct source *source)
 	return 0;
 }
 
+/* Nobody has asked for an empty file, and it would replace one that isn't. */
+static int source__check_samples(const struct source *source)
+{
+	const char *output = source->options->usual_output;
+
+	if (!output)
+		return 0;
+	for (unsigned int i = 0; i < GPU_LOG_NR_EVENTS; i++) {
+		if (source->stats.of[i].nr_written)
+			return 0;
+	}
+	source_stats__print_losses(&source->stats);
+	pr_err("%s is not written: %s has no samples; -o %s writes an empty one",
+	       output, source->options->perfdata_path, output);
+	return -ENODATA;
+}
+
 /* All outputs get their names, or none. */
 static int source__finish(struct source *source)
 {
@@ -515,6 +532,8 @@ int source__run(const struct source_options *options, struct sink *sink,
 	err = source__feed(source);
 	if (!err)
 		err = source__take_stats(source);
+	if (!err)
+		err = source__check_samples(source);
 	if (!err)
 		err = source__finish(source);
 	if (source->is_begun && sink->ops->stop)

@@ -37,6 +37,11 @@ struct source_options {
 	bool has_label_values; /* samples have their labels */
 	bool has_stream_threads; /* --threads=stream: each stream is a thread */
 	bool are_leaks; /* of allocations, only those that were never freed */
+	/*
+	 * The output's path, if it is one of the usual name: not written without a sample,
+	 * since something useful may be there. NULL: written in any case
+	 */
+	const char *usual_output;
 };
 
 /**
