@@ -468,8 +468,8 @@ static int source__check_samples(const struct source *source)
 			return 0;
 	}
 	source_stats__print_losses(&source->stats);
-	pr_err("%s is not written: %s has no samples; -o %s writes an empty one",
-	       output, source->options->perfdata_path, output);
+	pr_err("%s is not written: %s has no samples; -o %s writes an empty one", output,
+	       source->options->perfdata_path, output);
 	return -ENODATA;
 }
 
