@@ -35,7 +35,7 @@ steps=(
 	"truth_uprobe 60" "truth_process 60" "truth_nofp 60" "truth_fp 60"
 	"graph_truth 60" "graph_truth_stripped 60" "graph_truth_process 60"
 	"two_streams_dwarf 30" "no_root 30" "mini_llm 40" "mini_llm_tokens 60"
-	"attach 120" "killed 30" "killed_process 30" "mini_llm_durations 40"
+	"tour 60" "attach 120" "killed 30" "killed_process 30" "mini_llm_durations 40"
 	"fault_exit 40" "fault_kill 40" "fault_term 30" "fault_fork 30" "fault_exec 40"
 	"fault_threads 60" "fault_reset 30" "fault_error 30" "fault_loader 90"
 	"torch_step 60" "torch_uprobe 60" "torch_trampoline 60" "torch_compile 90" "torch_graph 60"
@@ -193,22 +193,37 @@ step_two_streams_dwarf() {
 	record_truth two_streams_dwarf --call-graph dwarf -- "$workloads/two_streams" -n 2
 }
 
-# The README's pictures are made of it, and they show the command: "./mini_llm", not where
-# this machine has its libraries.
 step_mini_llm() {
-	local dir=$work/mini_llm
-	mkdir -p "$dir"
+	record_program mini_llm -- "$workloads/mini_llm" -n 4
+	cp "$workloads/mini_llm" "$work/mini_llm/"
+	check_recording mini_llm
+}
+
+# run_in_tour NAME PROGRAM [argument ...]
+# A command's name as in the README, and not where this machine has its program and libraries
+run_in_tour() {
+	printf '#!/bin/sh\nexec %s "$@"\n' "$(printf '%q ' "${@:2}")" > "$1"
+	chmod +x "$1"
+}
+
+# The README's first recording, which its pictures are made of, and its report: their outputs
+# are in tour.txt.
+step_tour() {
+	local dir=$work/tour
+	mkdir -p "$dir/training"
 	(
 		cd "$dir"
-		printf '#!/bin/bash\nexec %s "$@"\n' \
-			"$(printf '%q ' "${target_env[@]}" "$workloads/mini_llm")" > mini_llm
-		chmod +x mini_llm
-		perf_gpu record -- ./mini_llm -n 4 > launched.txt
-		perf_gpu script > script.txt
+		run_in_tour mini_llm "${target_env[@]}" "$workloads/mini_llm"
+		exec > >(tee tour.txt) 2>&1
+		perf_gpu record -e gpu-kernel -- ./mini_llm
 		perf_gpu inject
+		cp "$workloads/mini_llm" .
+		python3 -c 'import torch' 2> /dev/null || exit 0
+		cp "$OLDPWD"/tests/workloads/torch_step.py .
+		run_in_tour python "${target_env[@]}" "$(command -v python3)"
+		perf_gpu record -e gpu-kernel -o training/perf.data -- ./python torch_step.py -n 3
+		COLUMNS=80 perf_gpu report -i training/perf.data --names short --limit 5
 	)
-	cp "$workloads/mini_llm" "$dir/"
-	check_recording mini_llm
 }
 
 step_mini_llm_tokens() {
