@@ -43,7 +43,7 @@ static const struct usage_option options[] = {
 	{OPT_LEAKS, "leaks", NULL, "of gpu-alloc, show only what was never freed"},
 	{OPT_BY, "by", "list",
 	 "tables for each of these, or for each combination: device, stream, process, "
-	 "rank"},
+	 "rank; nvtx: what ran within each NVTX range (of record --nvtx)"},
 	{OPT_SORT, "sort", "key",
 	 "sort rows by total (the default), calls, mean, median, min, max, stddev, bytes "
 	 "or name"},
@@ -99,22 +99,22 @@ static int take_by(const char *text, unsigned int *ret)
 		const char *word;
 		enum report_by by;
 	} words[] = {
-		{"device", REPORT_BY_DEVICE},
-		{"stream", REPORT_BY_STREAM},
-		{"process", REPORT_BY_PROCESS},
-		{"rank", REPORT_BY_RANK},
+		{"device", REPORT_BY_DEVICE},	{"stream", REPORT_BY_STREAM},
+		{"process", REPORT_BY_PROCESS}, {"rank", REPORT_BY_RANK},
+		{"nvtx", REPORT_BY_NVTX},
 	};
+	const size_t nr_words = sizeof(words) / sizeof(*words);
 
 	for (;; text++) {
 		size_t nr_bytes = strcspn(text, ","), i = 0;
 
-		while (i < 4 && (strlen(words[i].word) != nr_bytes ||
-				 strncmp(text, words[i].word, nr_bytes) != 0))
+		while (i < nr_words && (strlen(words[i].word) != nr_bytes ||
+					strncmp(text, words[i].word, nr_bytes) != 0))
 			i++;
-		if (i == 4) {
+		if (i == nr_words) {
 			usage__error(&usage,
-				     "--by takes device, stream, process and rank, not "
-				     "'%.*s'",
+				     "--by takes device, stream, process, rank and "
+				     "nvtx, not '%.*s'",
 				     (int)nr_bytes, text);
 			return -EINVAL;
 		}

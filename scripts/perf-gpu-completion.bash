@@ -89,7 +89,7 @@ _perf_gpu()
 		mapfile -t COMPREPLY < <(_perf_gpu_complete_list "$current" "device stream context graph nvtx rank")
 		;;
 	--by)
-		mapfile -t COMPREPLY < <(_perf_gpu_complete_list "$current" "device stream process rank")
+		mapfile -t COMPREPLY < <(_perf_gpu_complete_list "$current" "device stream process rank nvtx")
 		;;
 	--sort)
 		mapfile -t COMPREPLY < <(compgen -W "total calls mean median min max stddev bytes name" -- "$current")

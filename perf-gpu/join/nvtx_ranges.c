@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <search.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,28 @@ struct nvtx_ranges {
 	void *owners; /* tsearch(3) tree */
 	struct range_list answer;
 };
+
+size_t nvtx_range__name(const struct sidecar_nvtx *range, char *ret, size_t bytes)
+{
+	return (size_t)snprintf(ret, bytes, "%.*s%s%.*s", NVTX_RANGE_MAX_DOMAIN_BYTES,
+				range->domain, *range->domain ? ":" : "",
+				NVTX_RANGE_MAX_BYTES, range->name);
+}
+
+static bool is_opening(const struct sidecar_nvtx *nvtx)
+{
+	return nvtx->operation == GPU_LOG_NVTX_PUSH ||
+	       nvtx->operation == GPU_LOG_NVTX_START;
+}
+
+bool nvtx_ranges__are_in(const struct sidecar *sidecar)
+{
+	for (size_t i = 0; i < sidecar->nr_nvtx; i++) {
+		if (is_opening(&sidecar->nvtx[i]))
+			return true;
+	}
+	return false;
+}
 
 static int compare_times(const void *a, const void *b)
 {

@@ -13,6 +13,7 @@
 #ifndef PERF_GPU_JOIN_NVTX_RANGES_H
 #define PERF_GPU_JOIN_NVTX_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,24 @@
 /* More at once, of a thread or a process, are left out: the library has no more. */
 #define NVTX_RANGES_MAX_OF_THREAD  1024
 #define NVTX_RANGES_MAX_OF_PROCESS 65536
+
+/* Of the names of a range and its domain that are shown */
+#define NVTX_RANGE_MAX_BYTES	    3800
+#define NVTX_RANGE_MAX_DOMAIN_BYTES 256
+
+/**
+ * nvtx_range__name - "domain:name" or "name"
+ * @ret: as snprintf(3) has it, with room for @bytes
+ *
+ * A string of a log can be 64 KiB long, and be in each of many samples: what is longer
+ * than anybody reads is cut.
+ *
+ * Return: as snprintf(3) has it.
+ */
+size_t nvtx_range__name(const struct sidecar_nvtx *range, char *ret, size_t bytes);
+
+/* What opens ranges has any; marks are none. */
+bool nvtx_ranges__are_in(const struct sidecar *sidecar);
 
 struct nvtx_ranges;
 

@@ -62,18 +62,28 @@ static double share_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static void print_row(const struct report_entry *entry)
+/* How its values are spread; what was within no NVTX range has nothing to be. */
+static void print_spread(const struct report_entry *entry, bool is_by_range)
 {
-	const struct report_row *row = entry->row;
-	const struct spread *spread = &row->spread;
+	const struct spread *spread = &entry->row->spread;
 
-	print_key("row", entry);
-	printf(",%s,%.6f,%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 "%s,%" PRIu64 ",%" PRIu64
-	       ",%.3f,",
-	       gpu_events[row->event].unit, share_of(spread->sum, entry->event_total),
-	       spread->sum, spread->nr, entry->mean, entry->median.whole,
-	       entry->median.is_half ? ".5" : "", spread->min, spread->max,
-	       entry->deviation);
+	if (is_by_range && !entry->row->is_range)
+		printf(",,,,,");
+	else
+		printf("%.3f,%" PRIu64 "%s,%" PRIu64 ",%" PRIu64 ",%.3f,", entry->mean,
+		       entry->median.whole, entry->median.is_half ? ".5" : "",
+		       spread->min, spread->max, entry->deviation);
+}
+
+static void print_row(const struct report_view *view, const struct report_entry *entry)
+{
+	const bool is_by_range = view->report->by & REPORT_BY_NVTX;
+	const struct report_row *row = entry->row;
+
+	print_key(is_by_range ? "range" : "row", entry);
+	printf(",%s,%.6f,%" PRIu64 ",%" PRIu64 ",", gpu_events[row->event].unit,
+	       share_of(row->spread.sum, entry->event_total), row->spread.sum, row->nr);
+	print_spread(entry, is_by_range);
 	if (report__has_rate(row->event)) {
 		printf("%" PRIu64 ",%" PRIu64 ",", row->bytes, row->ns);
 		if (row->ns)
@@ -81,12 +91,19 @@ static void print_row(const struct report_entry *entry)
 	} else {
 		printf(",,");
 	}
-	printf(",,,,,\n");
+	printf(",,,,,");
+	if (is_by_range)
+		printf(",%" PRIu64 ",%" PRIu64 "\n", row->own,
+		       row->is_range ? row->spread.nr : 0);
+	else
+		printf(",,\n");
 }
 
+/* Of a row; of an NVTX range the kernels that were launched within it, and the like */
 static void print_callers(const struct report_view *view,
 			  const struct report_entry *entry)
 {
+	const bool is_by_range = view->report->by & REPORT_BY_NVTX;
 	size_t nr = report_view__nr_callers(view, entry->row, SIZE_MAX);
 
 	for (size_t i = 0; i < nr; i++) {
@@ -94,10 +111,14 @@ static void print_callers(const struct report_view *view,
 			&view->report->callers[entry->row->first_caller + i];
 		char text[MAX_NAME_BYTES];
 
-		caller__write(caller->name, text, sizeof(text));
-		print_key("caller", entry);
-		print_text(text);
-		printf(",%s,%.6f,%" PRIu64 ",%" PRIu64 ",,,,,,,,,,,,,\n",
+		print_key(is_by_range ? "leaf" : "caller", entry);
+		if (is_by_range) {
+			print_text(report_leaf__name(entry->row->event, caller->name));
+		} else {
+			caller__write(caller->name, text, sizeof(text));
+			print_text(text);
+		}
+		printf(",%s,%.6f,%" PRIu64 ",%" PRIu64 ",,,,,,,,,,,,,,,\n",
 		       gpu_events[entry->row->event].unit,
 		       share_of(caller->period, entry->row->spread.sum), caller->period,
 		       caller->nr);
@@ -113,7 +134,7 @@ static void print_shapes(const struct report_view *view, const struct report_ent
 		print_key("shape", entry);
 		printf(",%s,%.6f,%" PRIu64 ",%" PRIu64 ",,,,,,,,,%" PRIu32 "x%" PRIu32
 		       "x%" PRIu32 ",%" PRIu32 "x%" PRIu32 "x%" PRIu32 ",%" PRIu32
-		       ",%" PRIu32 ",%" PRIu32 "\n",
+		       ",%" PRIu32 ",%" PRIu32 ",,\n",
 		       gpu_events[entry->row->event].unit,
 		       share_of(shape->period, entry->row->spread.sum), shape->period,
 		       shape->nr, shape->grid[0], shape->grid[1], shape->grid[2],
@@ -147,7 +168,7 @@ static void print_gpu(const struct gpu_time *gpu)
 		       share_of(lines[i].ns, gpu->last_ns - gpu->first_ns), lines[i].ns);
 		if (lines[i].has_nr)
 			printf("%" PRIu64, lines[i].nr);
-		printf(",,,,,,,,,,,,,\n");
+		printf(",,,,,,,,,,,,,,,\n");
 	}
 }
 
@@ -157,13 +178,13 @@ void report__print_csv(const struct report_view *view)
 
 	puts("line,event,device,stream,process,rank,name,caller,unit,share,total,calls,"
 	     "mean,median,min,max,stddev,bytes,ns,gb_per_s,grid,block,registers,"
-	     "static_shared_bytes,dynamic_shared_bytes");
+	     "static_shared_bytes,dynamic_shared_bytes,own,ranges");
 	for (size_t i = 0; i < view->report->nr_gpus; i++)
 		print_gpu(&view->report->gpus[i]);
 	for (size_t first = 0; first < view->report->nr_rows; first += part.nr) {
 		part = report_view__part(view, first, 0);
 		for (size_t i = first; i < first + part.nr_shown; i++) {
-			print_row(&view->entries[i]);
+			print_row(view, &view->entries[i]);
 			print_callers(view, &view->entries[i]);
 			print_shapes(view, &view->entries[i]);
 		}

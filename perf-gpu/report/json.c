@@ -88,20 +88,26 @@ static void print_gpus(const struct report_view *view)
 	printf("\n  ],\n");
 }
 
+/* Of a row; of an NVTX range the kernels that were launched within it, and the like */
 static void print_callers(const struct report_view *view, const struct report_row *row)
 {
+	const bool is_by_range = view->report->by & REPORT_BY_NVTX;
 	size_t nr = report_view__nr_callers(view, row, SIZE_MAX);
 
-	printf(",\n     \"callers\": [");
+	printf(",\n     \"%s\": [", is_by_range ? "leaves" : "callers");
 	for (size_t i = 0; i < nr; i++) {
 		const struct report_caller *caller =
 			&view->report->callers[row->first_caller + i];
 		char text[MAX_NAME_BYTES];
 
-		caller__write(caller->name, text, sizeof(text));
 		printf("%s\n      {", i ? "," : "");
-		print_member("name", text);
-		if (caller->name->file) {
+		if (is_by_range) {
+			print_member("name", report_leaf__name(row->event, caller->name));
+		} else {
+			caller__write(caller->name, text, sizeof(text));
+			print_member("name", text);
+		}
+		if (caller->name->file && !is_by_range) {
 			printf(", ");
 			print_member("file", caller->name->file);
 		}
@@ -113,7 +119,7 @@ static void print_callers(const struct report_view *view, const struct report_ro
 
 static void print_shapes(const struct report_view *view, const struct report_row *row)
 {
-	if (row->event != GPU_LOG_EVENT_KERNEL)
+	if (row->event != GPU_LOG_EVENT_KERNEL || view->report->by & REPORT_BY_NVTX)
 		return;
 	printf(",\n     \"shapes\": [");
 	for (size_t i = 0; i < row->nr_shapes; i++) {
@@ -133,6 +139,23 @@ static void print_shapes(const struct report_view *view, const struct report_row
 	printf("]");
 }
 
+/* How its values are spread; what was within no NVTX range has nothing to be. */
+static void print_spread(const struct report_view *view, const struct report_entry *entry)
+{
+	const bool is_by_range = view->report->by & REPORT_BY_NVTX;
+	const struct spread *spread = &entry->row->spread;
+
+	if (is_by_range)
+		printf(", \"own\": %" PRIu64 ", \"ranges\": %" PRIu64, entry->row->own,
+		       entry->row->is_range ? spread->nr : 0);
+	if (is_by_range && !entry->row->is_range)
+		return;
+	printf(", \"mean\": %.3f, \"median\": %" PRIu64 "%s, \"min\": %" PRIu64
+	       ", \"max\": %" PRIu64 ", \"stddev\": %.3f",
+	       entry->mean, entry->median.whole, entry->median.is_half ? ".5" : "",
+	       spread->min, spread->max, entry->deviation);
+}
+
 static void print_row(const struct report_view *view, const struct report_entry *entry)
 {
 	const struct report_row *row = entry->row;
@@ -148,12 +171,9 @@ static void print_row(const struct report_view *view, const struct report_entry 
 		printf(", ");
 		print_member("comm", group->comm);
 	}
-	printf(",\n     \"unit\": \"%s\", \"calls\": %" PRIu64 ", \"total\": %" PRIu64
-	       ", \"mean\": %.3f, \"median\": %" PRIu64 "%s, \"min\": %" PRIu64
-	       ", \"max\": %" PRIu64 ", \"stddev\": %.3f",
-	       gpu_events[row->event].unit, row->spread.nr, row->spread.sum, entry->mean,
-	       entry->median.whole, entry->median.is_half ? ".5" : "", row->spread.min,
-	       row->spread.max, entry->deviation);
+	printf(",\n     \"unit\": \"%s\", \"calls\": %" PRIu64 ", \"total\": %" PRIu64,
+	       gpu_events[row->event].unit, row->nr, row->spread.sum);
+	print_spread(view, entry);
 	if (report__has_rate(row->event))
 		printf(", \"bytes\": %" PRIu64 ", \"ns\": %" PRIu64, row->bytes, row->ns);
 	print_callers(view, row);

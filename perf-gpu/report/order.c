@@ -72,7 +72,7 @@ static int compare_by(const struct report_entry *a, const struct report_entry *b
 
 	switch (sort) {
 	case REPORT_SORT_CALLS:
-		return compare_u64(x->nr, y->nr);
+		return compare_u64(a->row->nr, b->row->nr);
 	case REPORT_SORT_MEAN:
 		return compare_double(a->mean, b->mean);
 	case REPORT_SORT_MEDIAN:
@@ -119,7 +119,7 @@ static void add_totals(struct report_entry *entries, size_t nr)
 
 		for (end = first;
 		     end < nr && is_same_table(&entries[first], &entries[end]); end++)
-			sum__add(&total, entries[end].row->spread.sum);
+			sum__add(&total, entries[end].row->own);
 		for (size_t i = first; i < end; i++)
 			entries[i].event_total = total;
 	}

@@ -27,7 +27,7 @@ struct report_entry {
 	const struct report_group *group;
 	struct half median;
 	double mean, deviation;
-	uint64_t event_total; /* periods of all rows of its group and event */
+	uint64_t event_total; /* periods of all samples of its group and event */
 };
 
 /* "total", "calls", ... 0, or -EINVAL, printed with the words that there are. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/nvtx_ranges.h"
 #include "report/caller_finder.h"
 #include "sidecar/sidecar_thread.h"
 #include "util/gpu_events.h"
@@ -31,6 +32,7 @@ struct report_table {
 	struct known_row known_rows[NR_KNOWN_ROWS];
 	size_t nr_allocated_groups, nr_allocated_rows, nr_allocated_shapes;
 	struct key_sums callers; /* by row, and the id of their name */
+	struct key_sums ranges; /* by row, and the index in sidecar.nvtx */
 };
 
 int report__new(unsigned int by, bool has_shapes, struct report **ret)
@@ -40,7 +42,7 @@ int report__new(unsigned int by, bool has_shapes, struct report **ret)
 	if (!report)
 		return -ENOMEM;
 	report->by = by;
-	report->has_shapes = has_shapes;
+	report->has_shapes = has_shapes && !(by & REPORT_BY_NVTX);
 	report->table = calloc(1, sizeof(*report->table));
 	if (!report->table) {
 		free(report);
@@ -74,6 +76,7 @@ void report__delete(struct report *report)
 	hash_index__release(&table->groups);
 	hash_index__release(&table->rows);
 	key_sums__release(&table->callers);
+	key_sums__release(&table->ranges);
 	hash_index__release(&table->shapes);
 	caller_finder__delete(table->finder);
 	frame_names__delete(table->names);
@@ -125,14 +128,19 @@ static const struct frame_name *kernel_of(const struct report_row *row)
 	return is_kernel ? row->leaf : NULL;
 }
 
+const char *report_leaf__name(uint32_t event, const struct frame_name *leaf)
+{
+	const char *prefix = gpu_events[event].leaf;
+	size_t bytes = strlen(prefix);
+
+	if (strncmp(leaf->text, prefix, bytes) != 0 || !leaf->text[bytes])
+		return leaf->text;
+	return leaf->text + bytes;
+}
+
 const char *report_row__name(const struct report_row *row)
 {
-	const char *leaf = gpu_events[row->event].leaf;
-	size_t bytes = strlen(leaf);
-
-	if (strncmp(row->leaf->text, leaf, bytes) != 0 || !row->leaf->text[bytes])
-		return row->leaf->text;
-	return row->leaf->text + bytes;
+	return row->is_range ? row->leaf->text : report_leaf__name(row->event, row->leaf);
 }
 
 bool report__is_in_bytes(uint32_t event)
@@ -215,23 +223,19 @@ static int find_group(struct report *report, const struct gpu_sample *sample,
 
 /* --- rows --------------------------------------------------------------------------- */
 
-static int look_up_row(struct report *report, const struct gpu_sample *sample,
-		       uint32_t group, uint32_t *ret)
+static int look_up_row(struct report *report, uint32_t event,
+		       const struct frame_name *leaf, uint32_t group, uint32_t *ret)
 {
 	struct report_table *table = report->table;
-	const struct frame_name *leaf;
 	struct report_row *row;
 	struct hash_cursor cursor;
 	uint64_t hash;
 
-	if (frame_names__of(table->names, sample, 0, &leaf))
-		return -ENOMEM;
-	hash = hash__mix(hash__mix(group, sample->event), leaf->id);
+	hash = hash__mix(hash__mix(group, event), leaf->id);
 	cursor = hash_index__find(&table->rows, hash);
 	while (hash_index__next(&table->rows, &cursor, ret)) {
 		row = &report->rows[*ret];
-		if (row->leaf == leaf && row->group == group &&
-		    row->event == sample->event)
+		if (row->leaf == leaf && row->group == group && row->event == event)
 			return 0;
 	}
 	*ret = (uint32_t)report->nr_rows;
@@ -240,7 +244,7 @@ static int look_up_row(struct report *report, const struct gpu_sample *sample,
 	if (!row)
 		return -ENOMEM;
 	row->group = group;
-	row->event = sample->event;
+	row->event = event;
 	row->leaf = leaf;
 	return hash_index__add(&table->rows, hash, *ret);
 }
@@ -251,17 +255,18 @@ static int find_row(struct report *report, const struct gpu_sample *sample, uint
 	struct known_row *known =
 		&report->table->known_rows[hash__mix(sample->event, (uintptr_t)leaf) %
 					   NR_KNOWN_ROWS];
+	const struct frame_name *name;
 	uint32_t group;
 
 	if (find_group(report, sample, &group))
 		return -ENOMEM;
-	report->groups[group].nr++;
 	if (known->leaf && known->leaf == leaf && known->group == group &&
 	    known->event == sample->event) {
 		*ret = known->row;
 		return 0;
 	}
-	if (look_up_row(report, sample, group, ret))
+	if (frame_names__of(report->table->names, sample, 0, &name) ||
+	    look_up_row(report, sample->event, name, group, ret))
 		return -ENOMEM;
 	*known = (struct known_row){
 		.leaf = leaf, .group = group, .event = sample->event, .row = *ret};
@@ -300,6 +305,117 @@ static int list_callers(struct report *report)
 			.period = sums->items[i].sum,
 		};
 	report->nr_callers = sums->nr;
+	key_sums__release(sums);
+	return 0;
+}
+
+/* --- NVTX ranges ---------------------------------------------------------------------- */
+
+/* What stands for a range in the sums of a row that is none */
+#define NO_RANGE UINT64_MAX
+
+/* @nr, of ranges: how many of those that are open are before this one */
+static bool is_within_itself(const struct gpu_labels *labels, size_t nr)
+{
+	const struct sidecar_nvtx *range = labels->ranges[nr];
+
+	while (nr--) {
+		if (!strcmp(labels->ranges[nr]->name, range->name) &&
+		    !strcmp(labels->ranges[nr]->domain, range->domain))
+			return true;
+	}
+	return false;
+}
+
+static int find_range_row(struct report *report, const struct gpu_sample *sample,
+			  uint32_t group, const struct sidecar_nvtx *range, uint32_t *ret)
+{
+	char text[NVTX_RANGE_MAX_BYTES + NVTX_RANGE_MAX_DOMAIN_BYTES + 2];
+	const char *none = sample->has_launch ? "[no NVTX range]" : "[unattributed]";
+	const struct frame_name *name;
+
+	if (range && !nvtx_range__name(range, text, sizeof(text)))
+		snprintf(text, sizeof(text), "[unnamed]");
+	/* Classes tell them from ranges of such names. */
+	if (frame_names__get(report->table->names, range ? text : none, NULL,
+			     range ? FRAME_CLASS_LABEL : FRAME_CLASS_ROOT, &name) ||
+	    look_up_row(report, sample->event, name, group, ret))
+		return -ENOMEM;
+	report->rows[*ret].is_range = range != NULL;
+	return 0;
+}
+
+/* What a row has but for how its values are spread; @is_own: no other row has it */
+static void count_sample(struct report_row *row, const struct gpu_sample *sample,
+			 bool is_own)
+{
+	const struct sidecar_activity *activity = sample->activity;
+
+	row->nr++;
+	if (is_own)
+		sum__add(&row->own, sample->period);
+	if (report__has_rate(sample->event) && activity) {
+		sum__add(&row->ns, activity->end_ns - activity->start_ns);
+		sum__add(&row->bytes, activity->bytes);
+	}
+}
+
+static int add_to_range(struct report *report, const struct gpu_sample *sample,
+			uint32_t row, uint64_t range, bool is_innermost)
+{
+	struct report_table *table = report->table;
+	const struct frame_name *leaf;
+
+	count_sample(&report->rows[row], sample, is_innermost);
+	if (frame_names__of(table->names, sample, 0, &leaf) ||
+	    key_sums__add(&table->callers, row, leaf->id, sample->period))
+		return -ENOMEM;
+	return key_sums__add(&table->ranges, row, range, sample->period);
+}
+
+/* To each range that is open, once: to the outermost of those that have one name. */
+static int add_to_ranges(struct report *report, const struct gpu_sample *sample)
+{
+	const struct gpu_labels *labels = sample->labels;
+	uint32_t group, row, innermost;
+
+	if (find_group(report, sample, &group))
+		return -ENOMEM;
+	if (!labels->nr_ranges) {
+		if (find_range_row(report, sample, group, NULL, &row))
+			return -ENOMEM;
+		return add_to_range(report, sample, row, NO_RANGE, true);
+	}
+	if (find_range_row(report, sample, group, labels->ranges[labels->nr_ranges - 1],
+			   &innermost))
+		return -ENOMEM;
+	for (size_t i = 0; i < labels->nr_ranges; i++) {
+		const struct sidecar_nvtx *range = labels->ranges[i];
+
+		if (is_within_itself(labels, i))
+			continue;
+		if (find_range_row(report, sample, group, range, &row) ||
+		    add_to_range(report, sample, row,
+				 (uint64_t)(range - report->table->sidecar->nvtx),
+				 row == innermost))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What each time that a range was open comes to */
+static int spread_ranges(struct report *report)
+{
+	struct key_sums *sums = &report->table->ranges;
+
+	if (key_sums__settle(sums))
+		return -ENOMEM;
+	for (size_t i = 0; i < sums->nr; i++) {
+		const struct key_sum *sum = &sums->items[i];
+
+		if (spread__add(&report->rows[sum->a].spread, sum->sum))
+			return -ENOMEM;
+	}
 	key_sums__release(sums);
 	return 0;
 }
@@ -360,18 +476,15 @@ found:
 
 int report__add(struct report *report, const struct gpu_sample *sample)
 {
-	const struct sidecar_activity *activity = sample->activity;
-	struct report_row *row;
 	uint32_t id;
 
+	if (report->by & REPORT_BY_NVTX)
+		return add_to_ranges(report, sample);
 	if (find_row(report, sample, &id))
 		return -ENOMEM;
-	row = &report->rows[id];
-	if (report__has_rate(sample->event) && activity) {
-		sum__add(&row->ns, activity->end_ns - activity->start_ns);
-		sum__add(&row->bytes, activity->bytes);
-	}
-	if (spread__add(&row->spread, sample->period) || add_caller(report, id, sample))
+	count_sample(&report->rows[id], sample, true);
+	if (spread__add(&report->rows[id].spread, sample->period) ||
+	    add_caller(report, id, sample))
 		return -ENOMEM;
 	return add_shape(report, id, sample);
 }
@@ -424,7 +537,7 @@ static void find_parts(struct report *report)
 
 int report__finish(struct report *report)
 {
-	if (list_callers(report))
+	if (list_callers(report) || spread_ranges(report))
 		return -ENOMEM;
 	sort(report->callers, report->nr_callers, sizeof(*report->callers),
 	     compare_callers);

@@ -9,6 +9,12 @@
  *         │                └─ warm_up 40 %        └─ grid 8,1,1 block 32,1,1
  *         └─ gpu-memcpy HtoD ── load 100 %
  *
+ * By NVTX range, rows are the ranges in place of kernels, with what was launched within
+ * each, and the kernels in place of callers:
+ *
+ *   gpu-kernel epoch ─┬─ gemm 60 %       all that was launched while it was open; own:
+ *                     └─ relu 40 %       where no other was open within it
+ *
  * All of it is exact. Memory grows with what is different: rows, their callers and
  * shapes, and the distinct values of a row (report/spread.h); not with samples.
  *
@@ -32,22 +38,30 @@ enum report_by {
 	REPORT_BY_STREAM = 1 << 1,
 	REPORT_BY_PROCESS = 1 << 2,
 	REPORT_BY_RANK = 1 << 3,
+	REPORT_BY_NVTX = 1 << 4, /* which makes no groups, but other rows */
 };
 
+#define REPORT_BY_GROUPS \
+	(REPORT_BY_DEVICE | REPORT_BY_STREAM | REPORT_BY_PROCESS | REPORT_BY_RANK)
 /* Those that need gpu_sample.labels */
-#define REPORT_BY_LABELS (REPORT_BY_DEVICE | REPORT_BY_STREAM | REPORT_BY_RANK)
+#define REPORT_BY_LABELS \
+	(REPORT_BY_DEVICE | REPORT_BY_STREAM | REPORT_BY_RANK | REPORT_BY_NVTX)
 
 /* Of what it is; what isn't asked for, or isn't known, is -1. */
 struct report_group {
 	int64_t device, stream, pid, rank;
 	char comm[16]; /* with pid; "" if not known */
-	uint64_t nr;
 };
 
 struct report_row {
 	uint32_t group, event; /* index; enum gpu_log_event */
-	const struct frame_name *leaf; /* "[GPU_Kernel]sgemm"; see report_row__name() */
-	struct spread spread; /* of periods */
+	/* "[GPU_Kernel]sgemm", or a range's name; see report_row__name() */
+	const struct frame_name *leaf;
+	/* Of periods; of a range, of what each time that it was open comes to */
+	struct spread spread;
+	uint64_t nr; /* samples */
+	uint64_t own; /* of spread.sum, what is in no other row; of a kernel all */
+	bool is_range; /* by NVTX: a row of what was within no range is none */
 	uint64_t ns, bytes; /* of activities that have them; else 0 */
 	/* Indexes, valid once the report is finished */
 	size_t first_caller, nr_callers, first_shape, nr_shapes;
@@ -55,7 +69,8 @@ struct report_row {
 
 struct report_caller {
 	uint32_t row;
-	const struct frame_name *name;
+	const struct frame_name
+		*name; /* by NVTX range: a leaf; see report_leaf__name() */
 	uint64_t nr, period;
 };
 
@@ -108,6 +123,8 @@ void report__stop(struct report *report);
 
 /* "sgemm" of "[GPU_Kernel]sgemm"; of what has no more name than that, all of it */
 const char *report_row__name(const struct report_row *row);
+/* The same of a name that is in place of a caller of a row of @event */
+const char *report_leaf__name(uint32_t event, const struct frame_name *leaf);
 
 /* Are the values of an event's rows bytes? Else they are nanoseconds. */
 bool report__is_in_bytes(uint32_t event);

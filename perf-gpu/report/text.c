@@ -32,6 +32,7 @@
 #define MIN_NAME_COLUMNS 40
 #define FIGURES_COLUMNS	 58 /* before a row's name */
 #define MAX_GPUS	 2
+#define RANGE_ROWS	 20 /* of NVTX ranges, whose names are the user's own */
 
 static const char *const titles[GPU_LOG_NR_EVENTS] = {
 	[GPU_LOG_EVENT_KERNEL] = "Kernels",
@@ -215,7 +216,8 @@ static void print_stream(const struct report_view *view, const struct report_gro
 {
 	struct format_buf busy, idle, gaps, percent, all;
 
-	if (view->report->by != (REPORT_BY_DEVICE | REPORT_BY_STREAM) ||
+	if ((view->report->by & REPORT_BY_GROUPS) !=
+		    (REPORT_BY_DEVICE | REPORT_BY_STREAM) ||
 	    group->stream < 0)
 		return;
 	for (size_t i = 0; i < view->report->nr_gpus; i++) {
@@ -251,6 +253,14 @@ static void print_heading(const struct report_view *view, uint32_t event)
 {
 	putchar('\n');
 	colour(view, BOLD);
+	if (view->report->by & REPORT_BY_NVTX) {
+		printf("%6s %6s %6s %9s %6s %6s %6s %6s  %s, by NVTX range", "Share",
+		       "Total", "Own", "Calls", "Ranges", "Mean", "Median", "Max",
+		       titles[event]);
+		colour(view, PLAIN);
+		putchar('\n');
+		return;
+	}
 	printf("%6s %6s %9s", "Share", "Total", "Calls");
 	if (report__has_rate(event))
 		printf(" %6s %6s %6s %6s %6s",
@@ -276,6 +286,29 @@ static size_t print_rate(const struct report_row *row)
 	return (size_t)columns;
 }
 
+/* The same of an NVTX range, whose values are what each time that it was open comes to */
+static size_t print_range_figures(const struct report_view *view,
+				  const struct report_entry *entry)
+{
+	const struct report_row *row = entry->row;
+	const uint32_t event = row->event;
+	double median = (double)entry->median.whole + (entry->median.is_half ? 0.5 : 0);
+	struct cell cell;
+	size_t columns = 6;
+
+	print_share(view, row->spread.sum, entry->event_total);
+	columns += (size_t)print_cell(cell__value(event, (double)row->spread.sum, &cell));
+	columns += (size_t)print_cell(cell__value(event, (double)row->own, &cell));
+	columns += (size_t)printf(" %9s", cell__count(row->nr, &cell));
+	if (!row->is_range)
+		return columns + (size_t)printf(" %6s %6s %6s %6s", "-", "-", "-", "-");
+	columns += (size_t)print_cell(cell__count(row->spread.nr, &cell));
+	columns += (size_t)print_cell(cell__value(event, entry->mean, &cell));
+	columns += (size_t)print_cell(cell__value(event, median, &cell));
+	return columns +
+	       (size_t)print_cell(cell__value(event, (double)row->spread.max, &cell));
+}
+
 /* The figures of a row; returns how many columns they take. */
 static size_t print_figures(const struct report_view *view,
 			    const struct report_entry *entry)
@@ -286,10 +319,12 @@ static size_t print_figures(const struct report_view *view,
 	struct cell cell;
 	size_t columns = 6;
 
+	if (view->report->by & REPORT_BY_NVTX)
+		return print_range_figures(view, entry);
 	print_share(view, spread->sum, entry->event_total);
 	columns +=
 		(size_t)print_cell(cell__value(row->event, (double)spread->sum, &cell));
-	columns += (size_t)printf(" %9s", cell__count(spread->nr, &cell));
+	columns += (size_t)printf(" %9s", cell__count(row->nr, &cell));
 	if (report__has_rate(row->event))
 		columns += print_rate(row);
 	columns += (size_t)print_cell(cell__value(row->event, entry->mean, &cell));
@@ -313,13 +348,17 @@ static void print_callers(const struct report_view *view, const struct report_ro
 	for (size_t i = 0; i < nr; i++) {
 		const struct report_caller *caller =
 			&view->report->callers[row->first_caller + i];
+		const bool is_by_range = view->report->by & REPORT_BY_NVTX;
+		const char *word = is_by_range ? " in " : " from ";
 		char text[MAX_NAME_BYTES];
 
 		caller__write(caller->name, text, sizeof(text));
 		printf("%*s", NAME_INDENT, "");
 		print_share(view, caller->period, row->spread.sum);
-		printf(" from ");
-		print_name(view, NAME_INDENT + 6 + strlen(" from "), text);
+		printf("%s", word);
+		print_name(view, NAME_INDENT + 6 + strlen(word),
+			   is_by_range ? report_leaf__name(row->event, caller->name)
+				       : text);
 	}
 }
 
@@ -376,6 +415,12 @@ static void print_rest(const struct report_view *view, const struct report_entry
 
 	if (part->nr_shown == part->nr)
 		return;
+	/* Sums of what is one within the other would say nothing. */
+	if (view->report->by & REPORT_BY_NVTX) {
+		printf("%13s  ... %zu more (--limit 0 shows all)\n", "",
+		       part->nr - part->nr_shown);
+		return;
+	}
 	for (size_t i = part->nr_shown; i < part->nr; i++)
 		sum += first[i].row->spread.sum;
 	print_share(view, sum, first->event_total);
@@ -388,7 +433,7 @@ static void print_group(const struct report_view *view, const struct report_grou
 {
 	char comm[64];
 
-	if (!view->report->by)
+	if (!(view->report->by & REPORT_BY_GROUPS))
 		return;
 	putchar('\n');
 	colour(view, BOLD);
@@ -491,6 +536,8 @@ void report__print_text(const struct report_view *view)
 		uint32_t event = entries[first].row->event;
 		struct screen_share share = screen.of[event];
 
+		if (view->report->by & REPORT_BY_NVTX)
+			share.nr_rows = RANGE_ROWS;
 		part = report_view__part(view, first, share.nr_rows);
 		if (!share.nr_rows) {
 			left_out |= GPU_LOG_EVENT_BIT(event);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "join/nvtx_ranges.h"
 #include "report/report.h"
 #include "sink/sink.h"
 #include "util/log.h"
@@ -21,7 +22,14 @@ static int told(int err)
 
 static int report_sink__start(struct sink *sink, const struct sink_input *input)
 {
-	return told(report__start(((struct report_sink *)sink)->report, input));
+	struct report *report = ((struct report_sink *)sink)->report;
+
+	if (report->by & REPORT_BY_NVTX && !nvtx_ranges__are_in(input->sidecar)) {
+		pr_err("the recording has no NVTX ranges: record a program that has any "
+		       "with 'perf-gpu record --nvtx'");
+		return -ENODATA;
+	}
+	return told(report__start(report, input));
 }
 
 static int report_sink__sample(struct sink *sink, const struct gpu_sample *sample)

@@ -51,6 +51,9 @@ struct gpu_labels {
 	int64_t rank; /* of the process, in its job */
 	int64_t bytes; /* of a copy, a memset, an allocation, a migration */
 	const char *nvtx; /* open ranges, outermost first: "domain:name;name" */
+	/* What opened them, in the same order (of sidecar.nvtx) */
+	const struct sidecar_nvtx *const *ranges;
+	size_t nr_ranges;
 };
 
 struct gpu_sample {

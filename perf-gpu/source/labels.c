@@ -128,33 +128,25 @@ static char *reserve_text(struct labels *labels, size_t used, size_t bytes)
 	return labels->nvtx_text + used;
 }
 
-/*
- * "domain:name" or "name". A string of a log can be 64 KiB long, and be in 64 labels of
- * every sample: what is longer than anybody reads is cut.
- */
-static size_t write_range(const struct sidecar_nvtx *range, char *text, size_t bytes)
-{
-	return (size_t)snprintf(text, bytes, "%.*s%s%.*s", LABELS_MAX_DOMAIN_BYTES,
-				range->domain, *range->domain ? ":" : "",
-				LABELS_MAX_NVTX_BYTES, range->name);
-}
-
 /* "mine:outer;inner" */
 static int write_nvtx(struct labels *labels)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < labels->nr_open; i++) {
-		size_t bytes = write_range(labels->open[i], NULL, 0) + 2;
+		size_t bytes = nvtx_range__name(labels->open[i], NULL, 0) + 2;
 		char *text = reserve_text(labels, used, bytes);
 
 		if (!text)
 			return -ENOMEM;
 		if (i)
 			*text++ = ';';
-		used += write_range(labels->open[i], text, bytes - (i > 0)) + (i > 0);
+		used += nvtx_range__name(labels->open[i], text, bytes - (i > 0)) +
+			(i > 0);
 	}
 	labels->found.nvtx = labels->nr_open ? labels->nvtx_text : NULL;
+	labels->found.ranges = labels->open;
+	labels->found.nr_ranges = labels->nr_open;
 	return 0;
 }
 
@@ -284,7 +276,7 @@ static int add_nvtx(struct labels *labels, struct frame_list *frames)
 		const struct sidecar_nvtx *range = labels->open[i];
 		char name[sizeof(text) - 16];
 
-		write_range(range, name, sizeof(name));
+		nvtx_range__name(range, name, sizeof(name));
 		make_harmless(name, sizeof(name));
 		snprintf(text, sizeof(text), "[nvtx%s%s]", *name ? " " : "", name);
 		err = add_name(labels, frames, text);

@@ -35,9 +35,6 @@
 
 /* Of more NVTX ranges than these, the innermost are shown. */
 #define LABELS_MAX_NVTX 64
-/* Of the names of a range and its domain that are shown */
-#define LABELS_MAX_NVTX_BYTES	3800
-#define LABELS_MAX_DOMAIN_BYTES 256
 
 struct labels;
 

@@ -2,6 +2,7 @@
 /* What samples are labelled with: source/labels.c and label_list.c */
 #include <errno.h>
 
+#include "join/nvtx_ranges.h"
 #include "source/labels.h"
 #include "unit.h"
 
@@ -278,7 +279,7 @@ TEST(gigantic_names_of_ranges_are_cut)
 	labels = make("nvtx");
 	found = find(labels, KERNEL, 100, 101, 1000);
 	CHECK_EQ(strlen(found->nvtx),
-		 LABELS_MAX_DOMAIN_BYTES + 1 + LABELS_MAX_NVTX_BYTES);
+		 NVTX_RANGE_MAX_DOMAIN_BYTES + 1 + NVTX_RANGE_MAX_BYTES);
 	release(labels);
 	sidecar.nvtx = before;
 	sidecar.nr_nvtx = nr_before;

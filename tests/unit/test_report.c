@@ -426,6 +426,95 @@ TEST(rows_have_callers_shapes_and_groups)
 	machine__delete(machine);
 }
 
+/* The row of a name; there is one */
+static const struct report_row *row_of(const struct report *report, const char *name,
+				       bool is_range)
+{
+	for (size_t i = 0; i < report->nr_rows; i++)
+		if (!strcmp(report_row__name(&report->rows[i]), name) &&
+		    report->rows[i].is_range == is_range)
+			return &report->rows[i];
+	CHECK(!name);
+	return NULL;
+}
+
+/* step 1 { k; fwd { k; step (recursion) { k } } } step 2 { k } k; one without its launch */
+TEST(a_range_has_what_ran_within_it_once)
+{
+	static const struct sidecar_nvtx nvtx[] = {
+		{.operation = GPU_LOG_NVTX_PUSH, .domain = "d", .name = "step"},
+		{.operation = GPU_LOG_NVTX_PUSH, .domain = "", .name = "[GPU_Kernel]fwd"},
+		{.operation = GPU_LOG_NVTX_PUSH, .domain = "d", .name = "step"},
+		{.operation = GPU_LOG_NVTX_PUSH, .domain = "d", .name = "step"},
+		{.operation = GPU_LOG_NVTX_PUSH, .domain = "", .name = "[no NVTX range]"},
+		{.operation = GPU_LOG_NVTX_PUSH, .domain = "", .name = ""},
+	};
+	static const struct sidecar_nvtx *const nested[] = {&nvtx[0], &nvtx[1], &nvtx[2]};
+	static const struct sidecar_nvtx *const next[] = {&nvtx[3]};
+	static const struct sidecar_nvtx *const odd[] = {&nvtx[4], &nvtx[5]};
+	const struct sidecar sidecar = {.nvtx = (struct sidecar_nvtx *)nvtx,
+					.nr_nvtx = NR(nvtx)};
+	struct gpu_labels labels[] = {
+		{.ranges = nested, .nr_ranges = 1}, {.ranges = nested, .nr_ranges = 2},
+		{.ranges = nested, .nr_ranges = 3}, {.ranges = next, .nr_ranges = 1},
+		{.ranges = odd, .nr_ranges = 2},    {.nr_ranges = 0},
+	};
+	struct gpu_frame k[] = {{.name = "[GPU_Kernel]k"}};
+	struct gpu_frame l[] = {{.name = "[GPU_Kernel]l"}};
+	struct gpu_sample samples[] = {
+		{FRAMES(k), .period = 1, .labels = &labels[0], .has_launch = true},
+		{FRAMES(k), .period = 2, .labels = &labels[1], .has_launch = true},
+		{FRAMES(l), .period = 4, .labels = &labels[2], .has_launch = true},
+		{FRAMES(k), .period = 8, .labels = &labels[3], .has_launch = true},
+		{FRAMES(k), .period = 16, .labels = &labels[4], .has_launch = true},
+		{FRAMES(k), .period = 32, .labels = &labels[5], .has_launch = true},
+		{FRAMES(k), .period = 64, .labels = &labels[5]},
+	};
+	struct sink_input input = {.sidecar = &sidecar};
+	const struct report_row *row;
+	struct report_entry *entries;
+	struct machine *machine;
+	struct report *report;
+
+	CHECK_EQ(machine__new(NULL, &machine), 0);
+	input.machine = machine;
+	CHECK_EQ(report__new(REPORT_BY_NVTX, true, &report), 0);
+	CHECK_EQ(report__start(report, &input), 0);
+	for (size_t i = 0; i < NR(samples); i++)
+		CHECK_EQ(report__add(report, &samples[i]), 0);
+	CHECK_EQ(report__finish(report), 0);
+	CHECK_EQ(report->nr_groups, 1);
+	CHECK_EQ(report->nr_rows, 6);
+
+	row = row_of(report, "d:step", true);
+	CHECK_EQ(row->nr, 4);
+	CHECK_EQ(row->spread.sum, 15);
+	CHECK_EQ(row->own, 13);
+	CHECK_EQ(row->spread.nr, 2);
+	CHECK_EQ(row->spread.min, 7);
+	CHECK_EQ(row->spread.max, 8);
+	CHECK_EQ(row->nr_callers, 2);
+	CHECK_STR(report_leaf__name(row->event, report->callers[row->first_caller].name),
+		  "k");
+	CHECK_EQ(report->callers[row->first_caller].period, 11);
+	row = row_of(report, "[GPU_Kernel]fwd", true);
+	CHECK_EQ(row->spread.sum, 6);
+	CHECK_EQ(row->own, 2);
+	CHECK_EQ(row->spread.nr, 1);
+	CHECK_EQ(row_of(report, "[no NVTX range]", true)->spread.sum, 16);
+	CHECK_EQ(row_of(report, "[no NVTX range]", true)->own, 0);
+	CHECK_EQ(row_of(report, "[unnamed]", true)->own, 16);
+	CHECK_EQ(row_of(report, "[no NVTX range]", false)->own, 32);
+	CHECK_EQ(row_of(report, "[unattributed]", false)->own, 64);
+
+	CHECK_EQ(report_order__new(report, REPORT_SORT_CALLS, &entries), 0);
+	CHECK_STR(report_row__name(entries[0].row), "d:step");
+	CHECK_EQ(entries[0].event_total, 127);
+	free(entries);
+	report__delete(report);
+	machine__delete(machine);
+}
+
 /* A source that fails: nothing of the sidecar is read behind report__stop(). */
 TEST(a_report_that_is_stopped_reads_no_more)
 {

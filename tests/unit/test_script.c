@@ -169,7 +169,7 @@ TEST(labels_are_between_thread_and_time)
 		.bytes = 1ll << 40,
 		.nvtx = "mine:a \"b\"\n;c",
 	};
-	const struct gpu_labels none = {-1, -1, -1, -1, -1, -1, NULL};
+	const struct gpu_labels none = {-1, -1, -1, -1, -1, -1, NULL, NULL, 0};
 	struct gpu_sample samples[2] = {new_sample(), new_sample()};
 	char *text;
 
