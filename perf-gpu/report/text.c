@@ -12,10 +12,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/caller.h"
 #include "report/cells.h"
+#include "report/name_fit.h"
 #include "report/screen.h"
 #include "util/format.h"
 #include "util/gpu_events.h"
@@ -388,8 +390,30 @@ static bool has_own_line(const struct report_view *view, size_t used, const char
 	       used + cell__name(name, MAX_COLUMNS, cut, sizeof(cut)) > view->columns;
 }
 
+/* Those of the rows that a table shows; NULL without memory: they are cut, then */
+static struct fitted_name *fit_names(const struct report_view *view,
+				     const struct report_entry *entries, size_t nr)
+{
+	const size_t used = FIGURES_COLUMNS + NAME_GAP;
+	struct fitted_name *names = calloc(nr + 1, sizeof(*names));
+
+	for (size_t i = 0; i < nr && names; i++) {
+		names[i].name = report_row__name(entries[i].row);
+		names[i].columns =
+			view->columns -
+			(has_own_line(view, used, names[i].name) ? NAME_INDENT : used);
+	}
+	if (names && names__fit(names, nr)) {
+		names__release(names, nr);
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
+/* @shown: what of its name there is room for; NULL: not known */
 static void print_row(const struct report_view *view, const struct report_entry *entry,
-		      size_t nr_callers)
+		      const char *shown, size_t nr_callers)
 {
 	size_t used = print_figures(view, entry) + NAME_GAP;
 	const char *name = report_row__name(entry->row);
@@ -400,10 +424,22 @@ static void print_row(const struct report_view *view, const struct report_entry 
 	} else {
 		printf("%*s", NAME_GAP, "");
 	}
-	print_name(view, used, name);
+	print_name(view, used, shown ? shown : name);
 	if (view->is_verbose)
 		print_shapes(view, entry->row);
 	print_callers(view, entry->row, nr_callers);
+}
+
+static void print_rows(const struct report_view *view, const struct report_entry *entries,
+		       size_t nr, size_t nr_callers)
+{
+	struct fitted_name *names = fit_names(view, entries, nr);
+
+	for (size_t i = 0; i < nr; i++)
+		print_row(view, &entries[i], names ? names[i].ret : NULL, nr_callers);
+	if (names)
+		names__release(names, nr);
+	free(names);
 }
 
 /* What the limit has left out */
@@ -546,8 +582,7 @@ void report__print_text(const struct report_view *view)
 		if (!first || entries[first].group != entries[first - 1].group)
 			print_group(view, entries[first].group);
 		print_heading(view, event);
-		for (size_t i = first; i < first + part.nr_shown; i++)
-			print_row(view, &entries[i], share.nr_callers);
+		print_rows(view, &entries[first], part.nr_shown, share.nr_callers);
 		print_rest(view, &entries[first], &part);
 	}
 	print_left_out(view, &screen, left_out);

@@ -29,6 +29,7 @@ struct shortening {
 	const char *in, *end; /* what is left to read */
 	char *out; /* as large as the text */
 	size_t nr_out;
+	bool keeps_arguments; /* of templates */
 	bool is_conversion; /* in "operator unsigned long", whose spaces stay */
 };
 
@@ -203,7 +204,7 @@ static int shortening__angle(struct shortening *s)
 		}
 	}
 	/* Rust's "<T as Trait>::method" */
-	if (!s->nr_out) {
+	if (!s->nr_out || s->keeps_arguments) {
 		shortening__copy(s, behind);
 		return 0;
 	}
@@ -257,10 +258,15 @@ static int shorten(struct shortening *s, unsigned int nr_nested)
 	return err;
 }
 
-char *short_name(const char *text)
+static char *make_short(const char *text, bool keeps_arguments)
 {
 	size_t nr = strlen(text);
-	struct shortening s = {.in = text, .end = text + nr, .out = malloc(nr + 1)};
+	struct shortening s = {
+		.in = text,
+		.end = text + nr,
+		.out = malloc(nr + 1),
+		.keeps_arguments = keeps_arguments,
+	};
 
 	if (!s.out)
 		return NULL;
@@ -271,4 +277,14 @@ char *short_name(const char *text)
 	}
 	s.out[s.nr_out] = '\0';
 	return s.out;
+}
+
+char *short_name(const char *text)
+{
+	return make_short(text, false);
+}
+
+char *short_name__with_arguments(const char *text)
+{
+	return make_short(text, true);
 }

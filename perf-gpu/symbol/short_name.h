@@ -14,4 +14,7 @@
  */
 char *short_name(const char *text);
 
+/* The same with its template arguments: "at::native::(anonymous namespace)::kernel<float, 4>" */
+char *short_name__with_arguments(const char *text);
+
 #endif

@@ -105,6 +105,13 @@ expect "--limit 1 --callers 1 has one" 1 "$(text --limit 1 --callers 1 | grep -c
 expect_match "a wide line has whole names" \
 	'void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char\*, 3ul> >\(int, at::native::CUDAFunctor_add<float>, std::array<char\*, 3ul>\)$' \
 	"$(COLUMNS=300 text --limit 0)"
+for columns in 80 100 119 160; do
+	expect "in $columns columns no two names look alike" "" "$(COLUMNS=$columns text --limit 0 \
+		--callers 0 -q | sed -n '/^ Share/,$p' |
+		awk '{ print substr($0, /^       /? 8 : 61) }' | grep . | sort | uniq -d)"
+done
+expect_match "narrow lines have what tells kernels apart" \
+	'^       vectorized_elementwise_kernel<4, CUDAFunctor_add<\.\.\.>, array<\.\.\.>>$' "$(text --limit 0)"
 expect_match "-v has grids, blocks and registers" \
 	'grid [0-9]+,[0-9]+,[0-9]+ block [0-9]+,[0-9]+,[0-9]+ [0-9]+ registers$' "$(text -v 2>/dev/null)"
 for key in total calls mean median min max stddev bytes name; do

@@ -8,6 +8,7 @@
 #include "report/caller.h"
 #include "report/cells.h"
 #include "report/gpu_time.h"
+#include "report/name_fit.h"
 #include "report/order.h"
 #include "report/report.h"
 #include "report/spread.h"
@@ -601,6 +602,89 @@ TEST(names_are_cut_in_the_middle)
 		      "\xa0\xb8",
 		      9),
 		  "\xe6\xa0\xb8...\xe6\xa0\xb8");
+}
+
+/* Those of a table in @columns, a line each; checks that none is wider */
+static const char *fit(size_t columns, const char *const *names, size_t nr)
+{
+	static char ret[1024];
+	struct fitted_name items[8] = {0};
+
+	CHECK(nr <= NR(items));
+	for (size_t i = 0; i < nr; i++)
+		items[i] = (struct fitted_name){.name = names[i], .columns = columns};
+	CHECK_EQ(names__fit(items, nr), 0);
+	*ret = '\0';
+	for (size_t i = 0; i < nr; i++) {
+		char shown[256];
+
+		CHECK(cell__name(items[i].ret, 1000, shown, sizeof(shown)) <= columns);
+		snprintf(ret + strlen(ret), sizeof(ret) - strlen(ret), "%s\n",
+			 items[i].ret);
+	}
+	names__release(items, nr);
+	return ret;
+}
+
+#define FIT(columns, ...)                                \
+	fit(columns, (const char *const[]){__VA_ARGS__}, \
+	    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+TEST(what_says_least_goes_from_a_name_first)
+{
+	static const char name[] = "void at::native::(anonymous namespace)::add<4, "
+				   "at::native::Functor<float, "
+				   "at::X>, std::array<char*, 3ul> >(int, "
+				   "at::native::Functor<float, at::X>)";
+
+	CHECK_STR(FIT(200, name),
+		  "void at::native::(anonymous namespace)::add<4, "
+		  "at::native::Functor<float, "
+		  "at::X>, std::array<char*, 3ul> >(int, at::native::Functor<float, "
+		  "at::X>)\n");
+	CHECK_STR(FIT(115, name),
+		  "at::native::(anonymous namespace)::add<4, at::native::Functor<float, "
+		  "at::X>, std::array<char*, 3ul>>\n");
+	CHECK_STR(FIT(90, name), "at::native::(anonymous namespace)::add<4, "
+				 "Functor<float, X>, array<char*, 3ul>>\n");
+	CHECK_STR(FIT(70, name), "at::native::(anonymous namespace)::add<4, "
+				 "Functor<...>, array<...>>\n");
+	CHECK_STR(FIT(40, name), "add<4, Functor<...>, array<...>>\n");
+	CHECK_STR(FIT(20, name), "add<4, Fu...ay<...>>\n");
+	/* A function of a function's, and a cast */
+	CHECK_STR(FIT(60, "void k<a::Gelu(a::T&, a::U)::{lambda()#2}::operator()() "
+			  "const::{lambda(float)#1}, (a::MODE)1>(int)"),
+		  "k<Gelu(...)::{lambda()#2}::op...t::{lambda(...)#1}, (MODE)1>\n");
+}
+
+TEST(names_that_differ_look_different)
+{
+	/* In the middle of a name, and of nested arguments */
+	CHECK_STR(FIT(40,
+		      "sm80_gemm_f32_nt_n_tilesize64x64x8_stage3_aligna4_kernel__cublas",
+		      "sm80_gemm_f32_nt_n_tilesize32x32x8_stage3_aligna4_kernel__cublas"),
+		  "sm80_gem...tilesize64x64x8_s...l__cublas\n"
+		  "sm80_gem...tilesize32x32x8_s...l__cublas\n");
+	CHECK_STR(
+		FIT(60,
+		    "void cutlass::device_kernel<gemm::Universal<cute::tuple<int, int>, "
+		    "Mma<Sm90Tma<7, cute::C<2>>, cute::C<64>>, half>>(Params)",
+		    "void cutlass::device_kernel<gemm::Universal<cute::tuple<int, int>, "
+		    "Mma<Sm90Tma<5, cute::C<2>>, cute::C<64>>, half>>(Params)"),
+		"device_kernel<Universal<tuple<int...7, C<2>>, C<64>>, half>>\n"
+		"device_kernel<Universal<tuple<int...5, C<2>>, C<64>>, half>>\n");
+	/* In parameters, or namespaces */
+	CHECK_STR(FIT(40, "void the_same_kernel<float>(float*, int, int, int, int)",
+		      "void the_same_kernel<float>(half*, int, int, int, int)"),
+		  "void the...float*, int, int,...int, int)\n"
+		  "void the_sa...half*, int, int, int, int)\n");
+	/* In more than there is room for */
+	CHECK_STR(FIT(20, "aaaaaaaaaaaaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		      "aaaaaaaaaaaaaaaaaaaaaaaaaaYaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		      "aaaaaaaaaaaaaaaaaaaaaaaaaaZaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+		  "aaaaaaaaa...aaaaaaaa\naaaaaaa...aaaaaaa #2\naaaaaaa...aaaaaaa #3\n");
+	CHECK_STR(FIT(20, "k\001", "k\002", "k\001"), "k?\nk? #2\nk?\n");
+	CHECK_STR(FIT(20, "k", "k"), "k\nk\n");
 }
 
 TEST(names_have_nothing_that_a_terminal_acts_on)
