@@ -63,6 +63,11 @@ static int print_no_access(pid_t pid, const char *what, int err)
 {
 	if (err == -ESRCH || err == -ENOENT)
 		pr_err("process %d has ended", (int)pid);
+	else if ((err == -EACCES || err == -EPERM) && !geteuid())
+		pr_err("can't open %s of process %d: %s, though this is root: a "
+		       "container "
+		       "or a security module forbids it, or CAP_SYS_PTRACE is missing",
+		       what, (int)pid, strerror(-err));
 	else if (err == -EACCES || err == -EPERM)
 		pr_err("process %d is another user's, or has more rights than this one: "
 		       "can't open its %s; run it with sudo",
@@ -72,24 +77,36 @@ static int print_no_access(pid_t pid, const char *what, int err)
 	return err == -EACCES ? -EPERM : err;
 }
 
-/* Do the probes go into the same file? Mount namespaces may name it in two ways. */
-static bool is_library(pid_t pid, const char *path, const char *library)
+/*
+ * Do the probes go into the same file? Mount namespaces may name it in two ways. 0, or
+ * -ENOENT if not; -EACCES if it may not be looked at.
+ */
+static int compare_library(pid_t pid, const char *path, const char *library)
 {
 	char seen[PATH_MAX + 64];
 	struct stat ours, theirs;
 
 	snprintf(seen, sizeof(seen), "/proc/%d/root%s", (int)pid, path);
-	return !stat(library, &ours) && !stat(seen, &theirs) &&
-	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	if (stat(seen, &theirs))
+		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
+	return !stat(library, &ours) && ours.st_dev == theirs.st_dev &&
+			       ours.st_ino == theirs.st_ino
+		       ? 0
+		       : -ENOENT;
 }
 
 static int check_library(pid_t pid, const struct found *found, const char *library)
 {
+	const int err =
+		found->library[0] ? compare_library(pid, found->library, library) : 0;
+
+	if (err == -EACCES)
+		return print_no_access(pid, "root folder", err);
 	if (!found->library[0])
 		pr_err("process %d has not loaded our library: start it with perf-gpu "
 		       "wait, and initialize CUDA in it",
 		       (int)pid);
-	else if (!is_library(pid, found->library, library))
+	else if (err)
 		pr_err("process %d has another copy of the library: %s, not %s; use the "
 		       "perf-gpu that belongs to it, or start it anew",
 		       (int)pid, found->library, library);
@@ -197,7 +214,12 @@ static int find_page(struct attached *attached, const struct gpu_log_map *map)
 	fd = find_among_fds(attached, map);
 	if (fd == -ENOENT) {
 		fd = find_in_map_files(attached, map);
-		if (fd == -EPERM)
+		if (fd == -EPERM && !geteuid())
+			pr_err("process %d has closed the library's descriptor: to find "
+			       "it without takes CAP_CHECKPOINT_RESTORE, which this "
+			       "root, of a container, hasn't got",
+			       (int)attached->pid);
+		else if (fd == -EPERM)
 			pr_err("process %d has closed the library's descriptor: only "
 			       "root finds it without; run it with sudo",
 			       (int)attached->pid);

@@ -69,6 +69,8 @@ struct carrier {
 struct carrier_ops {
 	/* Why a launch may be missing that was neither lost in a ring nor in a log */
 	const char *missing;
+	/* The same of processes that didn't end in order, if it is something else; or NULL */
+	const char *missing_unended;
 
 	/**
 	 * open - make what needs no process to look at

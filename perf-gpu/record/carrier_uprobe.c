@@ -294,6 +294,8 @@ static void uprobe__close(struct carrier *carrier)
 const struct carrier_ops carrier_uprobe = {
 	.missing = "not seen by the probe; does a process use a copy of the "
 		   "injected library?",
+	.missing_unended = "they were under way when their processes ended (killed, "
+			   "crashed)",
 	.open = uprobe__open,
 	.configure = uprobe__configure,
 	.attach = uprobe__attach,

@@ -22,6 +22,7 @@
 #include "record/synthesize.h"
 #include "util/failure.h"
 #include "util/log.h"
+#include "util/proc.h"
 
 /* The kernel's PID_MAX_LIMIT on 64-bit machines */
 #define MAX_PIDS (4u << 20)
@@ -216,22 +217,12 @@ int fallback__drain(struct fallback *fallback)
  */
 static int read_injection(pid_t pid, char ret[PATH_MAX])
 {
-	static const char name[] = INJECTION_VARIABLE "=";
-	char path[64], *variable = NULL;
-	size_t size = 0;
-	FILE *file;
+	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
 	*ret = '\0';
-	while (!*ret && getdelim(&variable, &size, '\0', file) > 0)
-		if (!strncmp(variable, name, strlen(name)))
-			snprintf(ret, PATH_MAX, "%s", variable + strlen(name));
-	free(variable);
-	fclose(file);
-	return 0;
+	err = proc__read_environment(pid, INJECTION_VARIABLE, ret, PATH_MAX);
+
+	return err == -ENODATA ? 0 : err;
 }
 
 /* The kernel tells of processes by the pids that the recorder sees, BPF by the initial ones. */

@@ -98,8 +98,11 @@ int finish__run(const struct finish_input *input, bool *ret_is_whole)
 		.has_perfdata = input->has_perfdata,
 		.is_stopped = input->limit->reached_ns,
 		.library = input->library,
+		.sight = input->sight,
+		.status = input->status,
 		.losses = input->losses,
 		.missing = input->missing,
+		.missing_unended = input->missing_unended,
 		.is_recovered = input->is_recovered,
 	};
 	struct collection *collection = NULL;
@@ -128,8 +131,11 @@ int finish__rotation(const struct finish_input *input, struct rotation *rotation
 		.path = input->path,
 		.has_perfdata = true,
 		.library = input->library,
+		.sight = input->sight,
+		.status = input->status,
 		.losses = input->losses,
 		.missing = input->missing,
+		.missing_unended = input->missing_unended,
 	};
 	int err;
 

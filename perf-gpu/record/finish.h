@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/absence.h"
 #include "record/carrier.h"
 #include "record/features.h"
 #include "record/output.h"
@@ -32,8 +33,10 @@ struct finish_input {
 	struct backup *backup;
 	const struct size_limit *limit;
 	struct carrier_losses losses;
-	const char *missing; /* carrier_ops.missing */
+	const char *missing, *missing_unended; /* as in carrier_ops */
 	const char *library; /* that was injected; NULL: none, or it isn't known */
+	enum absence_sight sight; /* where nothing is recorded */
+	int status; /* of the command; -1: not known */
 	bool is_recovered; /* the recorder didn't come to its end */
 };
 

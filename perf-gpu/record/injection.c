@@ -18,16 +18,19 @@ static const char *const call_graph_names[] = {
 	[CALL_GRAPH_DWARF] = "dwarf",
 };
 
+bool injection__is_ours(const char *library)
+{
+	const char *slash = strrchr(library, '/');
+
+	return !strcmp(slash ? slash + 1 : library, INJECTED_NAME);
+}
+
 /* In the environment; NULL: none, or ours */
 static const char *other_library(void)
 {
 	const char *other = getenv(INJECTION_VARIABLE);
-	const char *slash;
 
-	if (!other || !*other)
-		return NULL;
-	slash = strrchr(other, '/');
-	return strcmp(slash ? slash + 1 : other, INJECTED_NAME) != 0 ? other : NULL;
+	return other && *other && !injection__is_ours(other) ? other : NULL;
 }
 
 bool injection__is_taken(void)

@@ -42,6 +42,9 @@ struct injection {
 	char *environment[INJECTION_MAX_VARIABLES + 1]; /* "NAME=value"; ends in NULL */
 };
 
+/* Is a library ours, by the name of its file? */
+bool injection__is_ours(const char *library);
+
 /* Does the environment have another library than ours in the place that CUDA has for one? */
 bool injection__is_taken(void);
 

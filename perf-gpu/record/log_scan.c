@@ -262,8 +262,11 @@ void log_scan__end_log(struct log_scan *scan, uint64_t nr_samples)
 	if (scan->log.nr_records > scan->log.nr_records_read)
 		sum__add(&scan->account.nr_dropped[why],
 			 scan->log.nr_records - scan->log.nr_records_read);
-	if (scan->log.nr_launches > nr_samples)
-		sum__add(&scan->nr_missing, scan->log.nr_launches - nr_samples);
+	if (scan->log.nr_launches <= nr_samples)
+		return;
+	sum__add(&scan->nr_missing, scan->log.nr_launches - nr_samples);
+	if (scan->log.is_unended)
+		sum__add(&scan->nr_missing_unended, scan->log.nr_launches - nr_samples);
 }
 
 /* The library's are shorter. */

@@ -48,6 +48,7 @@ struct log_scan {
 	struct account account;
 	struct call_kinds call_kinds;
 	uint64_t nr_missing; /* launches that logs have counted, without a sample */
+	uint64_t nr_missing_unended; /* of processes that didn't end in order */
 	uint64_t nr_errors; /* processes, or times, that recording was given up */
 	uint64_t nr_unended; /* processes that were recorded and didn't end in order */
 	struct gpu_table gpus;

@@ -102,11 +102,13 @@ static int switch_if_due(struct loop *loop)
 	}
 	if (!loop->is_flushing)
 		return 0;
-	if (now_ms() > loop->flush_end_ms)
+	/* Answers first: the recorder may have got no time before. */
+	if (!control__is_answered(loop->control)) {
+		if (now_ms() <= loop->flush_end_ms)
+			return 0;
 		pr_warning("processes don't answer: what the GPU did in the last second "
 			   "will be in a later file");
-	else if (!control__is_answered(loop->control))
-		return 0;
+	}
 	loop->is_flushing = false;
 	return switch_file(loop);
 }
@@ -282,6 +284,7 @@ static int run(struct loop *loop)
 			take_commands(loop);
 		if (loop->is_attached && !control__has_process(loop->control))
 			loop->is_over = true;
+		cuda_watch__look(&loop->watch, now_ms());
 		err = drain(loop);
 		if (!err && is_full(loop))
 			break;

@@ -12,6 +12,7 @@
 #include "record/carrier.h"
 #include "record/control.h"
 #include "record/control_fd.h"
+#include "record/cuda_watch.h"
 #include "record/log_server.h"
 #include "record/output.h"
 #include "record/rotation.h"
@@ -33,6 +34,7 @@ struct loop {
 	bool is_attached; /* @control has processes that ran already */
 	struct control_fd *control_fd; /* NULL: none */
 	struct size_limit *limit;
+	struct cuda_watch watch;
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	const char *name; /* of the command, if there is one */
 	/* of the functions below */

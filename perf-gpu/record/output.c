@@ -539,8 +539,6 @@ int output__recovered(struct output *output, const struct perf_event_header *eve
 		return write_broken(output);
 	if (is_unwanted_mapping(output, event))
 		return 0;
-	if (event->type == PERF_RECORD_MMAP2)
-		cuda_users__note(&output->cuda_users, (const void *)event);
 	return perfdata_writer__write(output->writer, event);
 }
 
@@ -566,6 +564,11 @@ struct output_counts output__counts(const struct output *output)
 	counts.bytes = perfdata_writer__bytes(output->writer);
 	counts.uninjected = cuda_users__missing(&output->cuda_users);
 	return counts;
+}
+
+struct cuda_users *output__cuda_users(struct output *output)
+{
+	return &output->cuda_users;
 }
 
 const struct launch_counts *output__launch_counts(const struct output *output)

@@ -129,6 +129,9 @@ int output__finish_round(struct output *output);
 
 struct output_counts output__counts(const struct output *output);
 
+/* Of which the side-band tells; as long as the output. */
+struct cuda_users *output__cuda_users(struct output *output);
+
 /* How many samples there are of each log; as long as the output. */
 const struct launch_counts *output__launch_counts(const struct output *output);
 

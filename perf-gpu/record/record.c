@@ -53,6 +53,7 @@ struct recording {
 	struct control *control; /* NULL: all is recorded from the start */
 	struct size_limit limit; /* --max-size */
 	struct survivors survivors; /* of the command */
+	enum absence_sight sight;
 };
 
 /* Is perf.data ours? Else its file, which has nothing in it, is dropped at the end. */
@@ -412,7 +413,8 @@ static int recording__prepare(struct recording *rec)
 		write_journal(rec);
 	if (!err)
 		rights__keep(lasting_rights(rec) |
-			     rec->carrier->ops->rights(rec->carrier));
+			     rec->carrier->ops->rights(rec->carrier) |
+			     (rec->is_injected ? RIGHTS_PROCESSES : 0));
 	return err;
 }
 
@@ -437,7 +439,8 @@ static void recording__keep(struct recording *rec)
 		rec->options->output);
 }
 
-static int recording__finish(struct recording *rec, bool *ret_is_whole)
+/* @status: the command's; -1: it runs on, or there is none */
+static int recording__finish(struct recording *rec, int status, bool *ret_is_whole)
 {
 	const struct finish_input input = {
 		.path = rec->options->output,
@@ -455,7 +458,13 @@ static int recording__finish(struct recording *rec, bool *ret_is_whole)
 		.missing = rec->survivors.nr_processes
 				   ? "made when the recording had ended with the command"
 				   : rec->carrier->ops->missing,
+		.missing_unended = rec->survivors.nr_processes
+					   ? NULL
+					   : rec->carrier->ops->missing_unended,
 		.library = rec->is_injected ? rec->library : NULL,
+		.sight = rec->sight,
+		/* One that was interrupted tells nothing by that. */
+		.status = rec->signals.end_signal ? -1 : status,
 	};
 	int err;
 
@@ -492,8 +501,23 @@ static void recording__release(struct recording *rec)
 	output_lock__release(&rec->lock);
 }
 
+static bool sees_mappings(const struct recording *rec)
+{
+	return rec->carrier->ops == &carrier_uprobe || rec->carrier->ops == &carrier_api;
+}
+
+static enum absence_sight find_sight(const struct recording *rec,
+				     const struct cuda_watch *watch)
+{
+	if (sees_mappings(rec) && !rec->carrier->ops->losses(rec->carrier).nr_sideband)
+		return ABSENCE_TOLD;
+	return watch->nr_looks ? ABSENCE_LOOKED : ABSENCE_BLIND;
+}
+
 static struct loop make_loop(struct recording *rec)
 {
+	const bool is_watched = rec->workload && rec->is_injected && !is_attaching(rec);
+
 	return (struct loop){
 		.signals = &rec->signals,
 		.carrier = rec->carrier,
@@ -507,6 +531,9 @@ static struct loop make_loop(struct recording *rec)
 		.is_attached = is_attaching(rec),
 		.control_fd = rec->options->control_fd,
 		.limit = &rec->limit,
+		.watch = {.pid = is_watched ? workload__pid(rec->workload) : 0,
+			  .users = output__cuda_users(rec->output),
+			  .spool = &rec->spool},
 		.delay_ms = rec->options->delay_ms,
 		.name = rec->options->command[0],
 	};
@@ -518,7 +545,7 @@ static struct loop make_loop(struct recording *rec)
  */
 static int finish_early(struct recording *rec, bool *ret_is_whole)
 {
-	int err = recording__finish(rec, ret_is_whole);
+	int err = recording__finish(rec, -1, ret_is_whole);
 
 	close_carrier(rec);
 	log_server__close(&rec->log_server);
@@ -569,9 +596,10 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	if (err)
 		return err;
 	err = loop__run(&loop);
-	/* Before the right to read the environments of root's processes is given up */
+	/* Before the right to read other processes' environments is given up */
 	if (!err)
 		rec->survivors = find_survivors(rec);
+	rec->sight = find_sight(rec, &loop.watch);
 	/* Now for what the processes have written. */
 	rights__keep(lasting_rights(rec));
 	if (!err && rec->workload && rec->limit.reached_ns) {
@@ -586,7 +614,8 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	if (is_finished)
 		return err;
 	if (!err)
-		return recording__finish(rec, ret_is_whole);
+		return recording__finish(rec, is_attaching(rec) ? -1 : *ret_status,
+					 ret_is_whole);
 	recording__keep(rec);
 	return err;
 }

@@ -465,6 +465,7 @@ static int finish(struct recovery *recovery)
 		.limit = &unlimited,
 		.losses = recovery->losses,
 		.missing = missing,
+		.status = -1,
 		.is_recovered = true,
 	};
 	bool is_whole;

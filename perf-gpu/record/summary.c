@@ -7,33 +7,6 @@
 #include "util/format.h"
 #include "util/log.h"
 
-/* Nothing came from the injected library: why may that be? */
-static void print_absence(const struct summary *summary)
-{
-	pr_warning(
-		"no process initialized CUDA with our library in it: either cuInit() is "
-		"never called, or fails, or the program is set-uid, or has cleared "
-		"CUDA_INJECTION64_PATH, or given it to another profiler, as nsys does, "
-		"or "
-		"runs in a container without %s",
-		summary->library);
-}
-
-static void print_uninjected(const struct summary *summary)
-{
-	const struct cuda_users_missing *missing = &summary->output.uninjected;
-	struct format_buf count;
-
-	pr_warning("%s %s libcuda, but not our library with it (%s, pid %u%s): if CUDA "
-		   "was used there, it was not recorded; set-uid, or in a container "
-		   "without %s?",
-		   format__count(missing->nr_processes, &count),
-		   format__plural(missing->nr_processes, "process has loaded",
-				  "processes have loaded"),
-		   *missing->comm ? missing->comm : "which has ended", missing->pid,
-		   missing->nr_processes == 1 ? "" : " and others", summary->library);
-}
-
 static void print_unlogged(const struct output_counts *output)
 {
 	const char *comm = output->unlogged_comm;
@@ -101,7 +74,11 @@ static void print_losses(const struct summary *summary)
 		pr_warning("%s %s of the command %s missing: %s",
 			   format__count(nr_missing, &count),
 			   plural_calls(&summary->account, nr_missing),
-			   format__plural(nr_missing, "is", "are"), summary->missing);
+			   format__plural(nr_missing, "is", "are"),
+			   summary->missing_unended &&
+					   nr_missing <= summary->scan->nr_missing_unended
+				   ? summary->missing_unended
+				   : summary->missing);
 	warn_of_calls(summary, summary->losses.nr_log,
 		      "was lost: its process could not write it; is there room beside "
 		      "the output?",
@@ -205,8 +182,19 @@ static uint64_t nr_dropped_of(const struct summary *summary)
 	       summary->account.nr_dropped[ACCOUNT_BEHIND_LIMIT];
 }
 
+/* Where nobody has launched, there may still be some who were recorded. */
+static uint64_t nr_processes_of(const struct summary *summary)
+{
+	const struct output_counts *output = &summary->output;
+
+	if (output->nr_processes || summary->scan->nr_errors)
+		return output->nr_processes;
+	return summary->logs.nr_logs;
+}
+
 static void print_files(const struct summary *summary)
 {
+	const uint64_t nr_processes = nr_processes_of(summary);
 	const uint64_t nr_lost = nr_lost_of(summary);
 	const uint64_t nr_dropped = nr_dropped_of(summary);
 	const struct output_counts *output = &summary->output;
@@ -218,18 +206,18 @@ static void print_files(const struct summary *summary)
 		pr_info("%s of %s %s%s; %s %s: %s.TIMESTAMP (%s), GPU records in .gpu "
 			"(%s)",
 			format_calls(&summary->calls, calls, sizeof(calls)),
-			format__count(output->nr_processes, &processes),
-			format__plural(output->nr_processes, "process", "processes"),
-			kept, format__count(summary->nr_files, &files),
+			format__count(nr_processes, &processes),
+			format__plural(nr_processes, "process", "processes"), kept,
+			format__count(summary->nr_files, &files),
 			format__plural(summary->nr_files, "file", "files"), summary->path,
 			format__file_size(output->bytes, &data),
 			format__file_size(summary->logs.bytes, &sidecar));
 	else
 		pr_info("%s of %s %s%s in %s (%s), GPU records in %s.gpu (%s)",
 			format_calls(&summary->calls, calls, sizeof(calls)),
-			format__count(output->nr_processes, &processes),
-			format__plural(output->nr_processes, "process", "processes"),
-			kept, summary->path, format__file_size(output->bytes, &data),
+			format__count(nr_processes, &processes),
+			format__plural(nr_processes, "process", "processes"), kept,
+			summary->path, format__file_size(output->bytes, &data),
 			summary->path, format__file_size(summary->logs.bytes, &sidecar));
 	if (summary->nr_removed_files)
 		pr_info("%s older %s removed (--switch-max-files %u), with %s %s",
@@ -269,6 +257,23 @@ void summary__take_account(struct summary *summary)
 	summary->account = account;
 }
 
+static void print_absence(const struct summary *summary)
+{
+	const struct output_counts *output = &summary->output;
+	const struct absence absence = {
+		.library = summary->library,
+		.sight = summary->sight,
+		.status = summary->status,
+		.uninjected = output->uninjected,
+	};
+
+	if (!summary->logs.nr_logs && !output->nr_unlogged && !output->nr_launches)
+		absence__print(&absence);
+	else if (summary->sight != ABSENCE_LOOKED && output->uninjected.nr_processes &&
+		 !output->uninjected.is_unseen)
+		absence__print_uninjected(&absence);
+}
+
 void summary__print(const struct summary *summary)
 {
 	const struct output_counts *output = &summary->output;
@@ -285,11 +290,8 @@ void summary__print(const struct summary *summary)
 			   format__count(summary->logs.nr_empty_logs, &processes),
 			   format__plural(summary->logs.nr_empty_logs, "process",
 					  "processes"));
-	else if (summary->library && !summary->logs.nr_logs && !output->nr_unlogged &&
-		 !output->nr_launches)
+	else if (summary->library)
 		print_absence(summary);
-	else if (summary->library && output->uninjected.nr_processes)
-		print_uninjected(summary);
 	print_losses(summary);
 	account__print(&summary->account);
 

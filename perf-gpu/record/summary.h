@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "record/absence.h"
 #include "record/call_counts.h"
 #include "record/carrier.h"
 #include "record/collection.h"
@@ -17,11 +18,13 @@ struct summary {
 	bool is_stopped; /* at --max-size, while processes run on */
 	bool is_recovered; /* what processes counted, and did not log, is gone */
 	const char *library; /* that was injected; NULL: none */
+	enum absence_sight sight;
+	int status; /* of the command; -1: not known */
 	struct output_counts output;
 	struct collection_counts logs;
 	const struct log_scan *scan;
 	struct carrier_losses losses;
-	const char *missing; /* of the carrier */
+	const char *missing, *missing_unended; /* of the carrier */
 	struct call_sums calls;
 	struct account account; /* by summary__take_account() */
 	/* of --switch-output, and --overwrite */

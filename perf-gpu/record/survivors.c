@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/survivors.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,40 +11,22 @@
 #include "util/log.h"
 #include "util/proc.h"
 
-/* A zombie has no environment any more. */
-static bool has_variable(const char *pid, const char *wanted)
-{
-	char path[PATH_MAX], *variable = NULL;
-	bool has_it = false;
-	size_t size = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%s/environ", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (!has_it && getdelim(&variable, &size, '\0', file) > 0)
-		has_it = !strcmp(variable, wanted);
-	free(variable);
-	fclose(file);
-	return has_it;
-}
-
 struct survivors survivors__find(const struct spool *spool)
 {
 	struct survivors survivors = {};
-	char variable[PATH_MAX + 32], path[PATH_MAX];
+	char recorded_in[PATH_MAX], path[PATH_MAX];
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 
-	snprintf(variable, sizeof(variable), "PERF_GPU_SPOOL=%s", spool->path);
 	while (dir && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)*entry->d_name) ||
-		    !has_variable(entry->d_name, variable))
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0 ||
+		    proc__read_environment(pid, "PERF_GPU_SPOOL", recorded_in,
+					   sizeof(recorded_in)) ||
+		    strcmp(recorded_in, spool->path) != 0 || survivors.nr_processes++)
 			continue;
-		if (survivors.nr_processes++)
-			continue;
-		survivors.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		survivors.pid = (uint32_t)pid;
 		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
 		proc__read_line(path, survivors.comm, sizeof(survivors.comm));
 	}

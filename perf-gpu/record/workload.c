@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/interpreter.h"
 #include "util/environment.h"
 #include "util/log.h"
 #include "util/rights.h"
@@ -167,9 +169,15 @@ static void print_failure(const struct workload *workload,
 			  const struct exec_failure *failure)
 {
 	const char *why = strerror(failure->error);
+	char needed[PATH_MAX];
 
 	if (failure->is_identity)
 		pr_err("can't become the user %s: %s", workload->identity->name, why);
+	else if (failure->error == ENOENT &&
+		 interpreter__is_missing(workload->argv[0], needed))
+		pr_err("can't run %s: it is there, but what it is to be run by isn't: "
+		       "%s",
+		       workload->argv[0], needed);
 	else if (workload->identity)
 		pr_err("can't run %s as %s: %s", workload->argv[0],
 		       workload->identity->name, why);

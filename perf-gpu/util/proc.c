@@ -55,3 +55,26 @@ int proc__read_value(const char *path, const char *key, char *ret, size_t size)
 {
 	return read_value(path, key, ret, size);
 }
+
+int proc__read_environment(pid_t pid, const char *name, char *ret, size_t size)
+{
+	const size_t name_bytes = strlen(name);
+	char path[64], *variable = NULL;
+	size_t variable_size = 0;
+	int err = -ENODATA;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	stream = fopen(path, "re");
+	if (!stream)
+		return -errno;
+	while (err && getdelim(&variable, &variable_size, '\0', stream) > 0) {
+		if (strncmp(variable, name, name_bytes) || variable[name_bytes] != '=')
+			continue;
+		snprintf(ret, size, "%s", variable + name_bytes + 1);
+		err = 0;
+	}
+	free(variable);
+	fclose(stream);
+	return err;
+}

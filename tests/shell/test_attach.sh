@@ -115,6 +115,22 @@ expect_match "down to where threads begin" '^(start_thread|clone3?|__GI___clone3
 perf script -i second.data >script.text 2>perf.err
 expect "perf has nothing to say" "" "$(cat perf.err)"
 
+serve "$PERF_GPU" wait "$server"
+attach -o idle.data
+detach "attached while nothing is done" 0
+expect_match "it was recorded, and launched nothing" ' 0 launches of 1 process in idle\.data ' "$(cat err)"
+if has setpriv; then
+	# Its process has a capability more than this root.
+	check_status "root that may not look at it" 1 setpriv --bounding-set=-sys_ptrace "$PERF_GPU" record -p "$pid" true
+	expect_match "isn't sent to sudo" \
+		"can't open .* of process $pid: Permission denied, though this is root: a container .* CAP_SYS_PTRACE is missing$" \
+		"$(cat err)"
+else
+	skip_one "root that may not look at it" "setpriv isn't installed"
+fi
+end "a server that does nothing"
+rm idle.data*
+
 # --- nothing is left switched on --------------------------------------------------------
 
 faults=25 # CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER

@@ -68,6 +68,86 @@ expect_match "no GPU: is told" '^perf-gpu record: warning: no process initialize
 	"$(complaints)"
 expect "no GPU: in one line" 1 "$(complaints | wc -l)"
 
+# --- nothing is recorded: why, by what was seen -------------------------------------------
+
+cat >../cuda_user.c <<'END'
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* cuda_user LIBCUDA SECONDS STATUS: initializes CUDA, and lives on */
+int main(int argc, char **argv)
+{
+	void *cuda = dlopen(argc == 4 ? argv[1] : "", RTLD_NOW);
+	int (*init)(unsigned int) = NULL;
+
+	if (cuda)
+		init = (int (*)(unsigned int))(uintptr_t)dlsym(cuda, "cuInit");
+	if (!init || init(0))
+		return 2;
+	sleep(atoi(argv[2]));
+	return atoi(argv[3]);
+}
+END
+"${CC:-cc}" ../cuda_user.c -o ../cuda_user -ldl || exit 1
+
+# absent WHAT REGEX COMMAND...: SECONDS in it are those that a process has to be looked at; where
+# that was too short, once more with more
+absent()
+{
+	local what=$1 regex="^perf-gpu record: warning: no process initialized CUDA$2\$" stacks seconds
+	shift 2
+
+	for stacks in "${ways[@]}"; do
+		for seconds in 1 20 100; do
+			"${as_user[@]}" "$PERF_GPU" record --stacks "$stacks" -- "${@//SECONDS/$seconds}" \
+				>"$TMP/out" 2>"$TMP/err"
+			complaints | grep -E "$regex" >"$TMP/found" && break
+		done
+		expect_match "$what, $stacks" "$regex" "$(complaints)"
+	done
+}
+ways=(uprobe process)
+as_user=()
+user=(../cuda_user "$FAKE_CUDA/libcuda.so.1" SECONDS 0)
+has_loaded=' with our library in it, but 1 process has loaded libcuda \(cuda_user, pid [0-9]+\)'
+absent "no CUDA" ': none was seen with libcuda\.so\.1: does the command use CUDA, .*' sleep SECONDS
+absent "no CUDA, as it failed before" \
+	': none was seen with libcuda\.so\.1; the command has ended with status 3: did it fail before\?' \
+	sh -c 'sleep SECONDS; exit 3'
+absent "an environment that isn't passed on" \
+	"$has_loaded: it was started without CUDA_INJECTION64_PATH: .* put perf-gpu record behind that" \
+	env -i "${user[@]}"
+absent "another library" "$has_loaded: CUDA_INJECTION64_PATH names another library there, /other\.so: .*" \
+	env CUDA_INJECTION64_PATH=/other.so "${user[@]}"
+absent "a library that isn't there" "$has_loaded: /.*/libperf-gpu-inject\.so isn't there in its root folder, .*" \
+	env CUDA_INJECTION64_PATH=/no/libperf-gpu-inject.so "${user[@]}"
+absent "no cuInit()" "${has_loaded/cuda_user/sleep}: cuInit\(\) was not called in it, or has failed; .*" \
+	env LD_PRELOAD="$FAKE_CUDA/libcuda.so.1" sleep SECONDS
+
+# An ordinary user's, who may not look at what a set-uid program of root's does
+as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+cp "$(command -v id)" ../set_uid && chmod 4755 ../set_uid
+if has setpriv && [ "$("${as_nobody[@]}" ../set_uid -u 2>&1)" = 0 ] && "${as_nobody[@]}" test -x "$PERF_GPU"; then
+	cp ../cuda_user ../set_uid && chown 65534 ../set_uid && chmod 4755 ../set_uid
+	has_loaded=${has_loaded/cuda_user/set_uid}
+	user[0]=../set_uid
+	absent "a set-uid program" "$has_loaded: it is set-uid, .*" "${user[@]}"
+	chown 0 ../set_uid && chmod 4755 ../set_uid
+	as_user=("${as_nobody[@]}")
+	ways=(process)
+	chmod 755 "$TMP"
+	chmod 777 .
+	absent "one of another user's" \
+		" with our library in it, but 1 process can't be looked at \(set_uid, pid [0-9]+\): .* put perf-gpu record behind sudo" \
+		"${user[@]}"
+	chmod 755 .
+else
+	skip_one "set-uid programs" "there can't be any, or the build is not for others to read"
+fi
+rm -f perf.data*
+
 # --- a disk that is full sooner or later ----------------------------------------------------
 
 # Both files are there and tell all, or neither is: at any size. Who fills the disk first is a
@@ -132,6 +212,10 @@ for kib in 8 100 1000; do
 done
 
 # --- a program that can't end in order ------------------------------------------------------
+
+check_status "killed as it launches" 137 run_fake "$PERF_GPU" record -o killed.data \
+	bash -c "$WORKLOADS/launches -n 100000000 & sleep 0.5; kill -KILL \$!; wait; exit 137"
+expect_no_match "nobody is asked for copies of the library" 'a copy of the' "$(cat "$TMP/err")"
 
 for how in "segv 139" "kill 137"; do
 	check_status "$how" "${how#* }" run_fake "$PERF_GPU" record -o "${how% *}.data" \

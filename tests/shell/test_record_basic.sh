@@ -97,6 +97,16 @@ check_status "a command that isn't there" 127 "$PERF_GPU" record no-such-command
 expect "is one line" "perf-gpu record: can't run no-such-command: No such file or directory" "$(cat err)"
 check_status "a command that can't be executed" 126 "$PERF_GPU" record /etc/passwd
 expect "is one line" "perf-gpu record: can't run /etc/passwd: Permission denied" "$(cat err)"
+printf '#! /no/such/python3 -u\n' >run-script && chmod 755 run-script
+check_status "a script without its interpreter" 127 "$PERF_GPU" record ./run-script
+expect "is one line, and names that" \
+	"perf-gpu record: can't run ./run-script: it is there, but what it is to be run by isn't: /no/such/python3" "$(cat err)"
+check_status "one that is found in PATH" 127 env PATH="$PWD:$PATH" "$PERF_GPU" record run-script
+expect_match "is named, too" "can't run run-script: it is there, but .*: /no/such/python3$" "$(cat err)"
+"${CC:-cc}" -xc -Wl,--dynamic-linker=/no/such/ld.so -o run-script - <<<'int main(void) { return 0; }'
+check_status "a program without its dynamic loader" 127 "$PERF_GPU" record ./run-script
+expect_match "likewise" "can't run ./run-script: it is there, but .*: /no/such/ld.so$" "$(cat err)"
+rm run-script
 expect "no file is left of them" "" "$(files)"
 
 # --- signals ----------------------------------------------------------------------

@@ -103,9 +103,14 @@ TEST(processes_that_did_not_end_in_order_are_counted)
 		log_build__end_block(all[i]);
 		log_scan__begin_log(&result);
 		CHECK_EQ(scan(&result, all[i]), 0);
+		log_scan__tally(&result, 3, 0);
+		log_scan__end_log(&result, 1);
 		log_build__release(all[i]);
 	}
 	CHECK_EQ(result.nr_unended, 1);
+	/* What the killed one had no time to tell of, beside the refused one's */
+	CHECK_EQ(result.nr_missing, 4);
+	CHECK_EQ(result.nr_missing_unended, 2);
 	log_scan__release(&result);
 }
 
