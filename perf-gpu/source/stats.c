@@ -78,6 +78,33 @@ static void take_records(struct account *account, const struct sidecar *sidecar)
 		difference(recorder->nr_records, nr_there);
 }
 
+/*
+ * Logs without an end, but for those of processes that weren't recorded, and said so, and
+ * of those that ran on when --max-size stopped the recording. Of a log whose rest can't be
+ * read, which is told, nobody knows. 0 or -ENOMEM
+ */
+static int count_unended(struct source_stats *stats, const struct sidecar *sidecar)
+{
+	bool *has_error;
+
+	if (sidecar->recorder.stopped_after_ns)
+		return 0;
+	has_error = calloc(sidecar->nr_logs + 1, sizeof(*has_error));
+	if (!has_error)
+		return -ENOMEM;
+	for (size_t i = 0; i < sidecar->nr_messages; i++) {
+		const struct sidecar_message *message = &sidecar->messages[i];
+
+		if (message->severity >= GPU_LOG_ERROR)
+			has_error[message->log] = true;
+	}
+	for (size_t i = 0; i < sidecar->nr_logs; i++)
+		stats->nr_unended += sidecar->logs[i].pid && !sidecar->logs[i].is_ended &&
+				     !sidecar->logs[i].is_cut && !has_error[i];
+	free(has_error);
+	return 0;
+}
+
 static struct source_gpu_stats gpu_stats_of(const struct devices *devices, size_t index,
 					    const struct idle_gpu *gpu, uint64_t end_ns)
 {
@@ -117,6 +144,8 @@ int source_stats__take(struct source_stats *stats, const struct sidecar *sidecar
 	add_losses(stats, sidecar);
 	take_calls(&stats->account, stats, &sidecar->recorder);
 	take_records(&stats->account, sidecar);
+	if (count_unended(stats, sidecar))
+		return -ENOMEM;
 	stats->stopped_after_ns = sidecar->recorder.stopped_after_ns;
 	stats->nr_bytes_cut = sidecar->recorder.nr_bytes_cut;
 	stats->nr_lost_sideband = sidecar->recorder.nr_lost_sideband;

@@ -55,6 +55,8 @@ struct source_stats {
 	uint64_t nr_stale_files; /* not the ones recorded: symbols weren't taken */
 	uint64_t stopped_after_ns; /* record --max-size stopped it; 0: not */
 	uint64_t nr_bytes_cut; /* of logs, left out for it */
+	uint64_t
+		nr_unended; /* processes that didn't end in order, as record tells them */
 	uint64_t nr_lost_sideband; /* records of mappings and processes, as recorded */
 	struct account account; /* of all that was recorded, whichever events are shown */
 };

@@ -311,6 +311,12 @@ void source_stats__print_losses(const struct source_stats *stats)
 	tell_count(stats->nr_lost_records,
 		   "GPU record was lost while recording: its time is missing",
 		   "GPU records were lost while recording: their time is missing");
+	tell_count(
+		stats->nr_unended,
+		"process did not end in order (killed, crashed, exec'd, _exit or still "
+		"running): what the GPU did for it in the last second may be missing",
+		"processes did not end in order (killed, crashed, exec'd, _exit or still "
+		"running): what the GPU did for them in the last second may be missing");
 	if (stats->stopped_after_ns)
 		pr_info("recording stopped at its --max-size, after %s: what came later "
 			"is not there",

@@ -178,15 +178,23 @@ for stacks in uprobe process; do
 	record --stacks $stacks "$WORKLOADS/launches" -n 3000 -e kill >out 2>err
 	account "one is killed at once, $stacks" 3000 ""
 	expect_match "one is killed at once, $stacks: it is told" 'warning: 1 process did not end in order' "$(cat err)"
+	for reader in inject report script "flamegraph --svg" "export --chrome"; do
+		# shellcheck disable=SC2086 # two words
+		expect_match "one is killed at once, $stacks: $reader tells who has the recording alone" \
+			'^\[ perf-gpu .*: 1 process did not end in order .*: what the GPU did for it in the last second may be missing \]$' \
+			"$("$PERF_GPU" $reader 2>&1 >/dev/null)"
+	done
 done
 
 # --- files that are damaged afterwards ---------------------------------------------------
 
 record "$WORKLOADS/launches" -n 20000 >out 2>err
+expect_no_match "a process that ends in order: no reader doubts it" 'end in order' "$("$PERF_GPU" report 2>&1)"
 cp perf.data.gpu whole.gpu
 cp perf.data whole
 printf ruined | dd of=perf.data.gpu bs=1 seek=300000 conv=notrunc status=none
 SAID=$(sums "$PERF_GPU" inject -v)
+expect_no_match "a damaged sidecar: it is not the process's fault" 'end in order' "$("$PERF_GPU" report 2>&1)"
 expect "a damaged sidecar: all records are accounted for" "20000 = 20000" "$(added_up 'GPU records' "$SAID")"
 some "some of them as unreadable" "GPU records" "unreadable"
 expect "by report too" "$SAID" "$(sums "$PERF_GPU" report -v)"
