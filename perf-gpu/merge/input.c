@@ -334,3 +334,16 @@ void merge_input__close(struct merge_input *input)
 	recording__close(&input->files);
 	free(input);
 }
+
+uint64_t merge_input__lost_sideband(const struct merge_input *input)
+{
+	uint64_t nr = 0;
+
+	if (input->whole != input)
+		return 0;
+	for (; input; input = input->next_part) {
+		if (input->recorder.nr_lost_sideband > nr)
+			nr = input->recorder.nr_lost_sideband;
+	}
+	return nr;
+}

@@ -68,6 +68,12 @@ static inline bool merge_input__has_parts(const struct merge_input *input)
 	return input->whole && input->whole->next_part;
 }
 
+/*
+ * Records of mappings and processes that were lost in the recording whose first part it is:
+ * each part tells of all until its end. 0 of later parts
+ */
+uint64_t merge_input__lost_sideband(const struct merge_input *input);
+
 /* Where a log is in log_ids; -ENOENT */
 ptrdiff_t merge_input__find_log(const struct merge_input *input, uint64_t log_id);
 

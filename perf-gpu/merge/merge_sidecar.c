@@ -320,15 +320,16 @@ int merge_sidecar__end(struct merge_sidecar *sidecar, struct merge_input *const 
 	int err;
 
 	for (size_t i = 0; i < nr_inputs; i++) {
-		const struct gpu_log_recorder *recorder = &inputs[i]->recorder;
+		struct gpu_log_recorder recorder = inputs[i]->recorder;
 
-		if (recorder->nr_cpus > all.nr_cpus)
-			all.nr_cpus = recorder->nr_cpus;
-		log_record__add_recorder(&all, recorder);
+		if (recorder.nr_cpus > all.nr_cpus)
+			all.nr_cpus = recorder.nr_cpus;
+		recorder.nr_lost_sideband = merge_input__lost_sideband(inputs[i]);
+		log_record__add_recorder(&all, &recorder);
 		/* Whose clock it is: begin and end go by the same difference. */
 		if (inputs[i]->shift.time_ns || all.realtime_ns)
 			continue;
-		all.monotonic_ns = recorder->monotonic_ns ? recorder->monotonic_ns : 1;
+		all.monotonic_ns = recorder.monotonic_ns ? recorder.monotonic_ns : 1;
 		all.realtime_ns = (uint64_t)inputs[i]->boot_ns + all.monotonic_ns;
 		all.end_monotonic_ns = all.monotonic_ns;
 		all.end_realtime_ns = all.realtime_ns;

@@ -198,6 +198,32 @@ expect_match "with another recording: with all stacks" '^\[ perf-gpu inject: 646
 	"$("$PERF_GPU" inject -i more.data -o out.data 2>&1)"
 check_status "merged once more" 0 "$PERF_GPU" merge -o again.data more.data
 expect "merged once more: it stays what it is" "$(said more.data)" "$(said again.data)"
+
+# lose FILE NR: a sidecar whose recorder has lost so many records of mappings until its end:
+# the last field of its last record, whose block has a checksum
+lose()
+{
+	python3 - "$@" <<'END'
+import struct, sys, zlib
+
+RECORDER_BYTES, BLOCK_BYTES = 176, 32
+data = bytearray(open(sys.argv[1], "rb").read())
+block = len(data) - RECORDER_BYTES - BLOCK_BYTES
+assert struct.unpack_from("<I", data, block + 8)[0] == RECORDER_BYTES
+struct.pack_into("<Q", data, len(data) - 8, int(sys.argv[2]))
+struct.pack_into("<I", data, block + 4, zlib.crc32(data[block + 8:]))
+open(sys.argv[1], "wb").write(data)
+END
+}
+lose "${all[0]}.gpu" 2
+lose "${all[1]}.gpu" 5
+lose "${all[2]}.gpu" 5
+lose "${all[3]}.gpu" 7
+lose other.data.gpu 10
+check_status "losses of parts are told until the end of each" 0 "$PERF_GPU" merge -o lost.data other.data "${all[@]}"
+expect_match "losses of parts: those of each recording are added up" \
+	'^\[ perf-gpu report: 17 records of mappings and processes were lost' "$("$PERF_GPU" report -i lost.data 2>&1)"
+
 check_status "the same part twice" 1 "$PERF_GPU" merge -o no.data "${all[@]}" "${all[1]}"
 expect "the same part twice: is said" "perf-gpu merge: ${all[1]} and ${all[1]} are the same recording: name it once" \
 	"$(cat "$TMP/err")"

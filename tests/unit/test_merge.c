@@ -138,6 +138,13 @@ TEST(plan_puts_parts_in_their_order)
 	CHECK(inputs[2].next_part == &inputs[0] && !inputs[0].next_part);
 	CHECK(inputs[0].whole == &inputs[2] && inputs[2].whole == &inputs[2]);
 	CHECK(merge_input__has_parts(&inputs[0]) && !merge_input__has_parts(&inputs[1]));
+	/* Each part tells of all losses until its end. */
+	inputs[2].recorder.nr_lost_sideband = 5;
+	inputs[0].recorder.nr_lost_sideband = 7;
+	inputs[1].recorder.nr_lost_sideband = 3;
+	CHECK_EQ(merge_input__lost_sideband(&inputs[2]), 7);
+	CHECK_EQ(merge_input__lost_sideband(&inputs[0]), 0);
+	CHECK_EQ(merge_input__lost_sideband(&inputs[1]), 3);
 	/* One clock, as it was in the end, and one set of pids, which the third meets */
 	CHECK_EQ(inputs[0].shift.time_ns, 1u);
 	CHECK_EQ(inputs[2].shift.time_ns, 1u);
