@@ -161,6 +161,9 @@ BPF_CFLAGS := -target bpf -g -O2 -Wall $(if $(WERROR),-Werror) -D__TARGET_ARCH_$
 # --- files ---------------------------------------------------------------------
 
 PERF_SRCS   := perf-gpu/main.c $(wildcard perf-gpu/builtin-*.c perf-gpu/*/*.c)
+ifndef HAVE_SQLITE3
+PERF_SRCS   := $(filter-out perf-gpu/sink/nsys_%.c,$(PERF_SRCS))
+endif
 ifndef HAVE_PROTOBUF_C
 PERF_SRCS   := $(filter-out $(addprefix perf-gpu/sink/,perfetto.c pprof.c proto_file.c),$(PERF_SRCS))
 else

@@ -30,6 +30,12 @@ enum {
 #define WITH_PROTOBUF_C(sink) NULL
 #endif
 
+#ifdef HAVE_SQLITE3
+#define WITH_SQLITE3(sink) (sink)
+#else
+#define WITH_SQLITE3(sink) NULL
+#endif
+
 /* A format: its option, the file that it writes if none is named, and who writes it */
 static const struct format {
 	int key;
@@ -47,7 +53,8 @@ static const struct format {
 	 NULL, false},
 	{OPT_FIREFOX, "--firefox", "perf.gpu.firefox.json", sink_firefox__new, NULL,
 	 false},
-	{OPT_SQLITE, "--sqlite", "perf.gpu.sqlite", sink_nsys_sqlite__new, NULL, false},
+	{OPT_SQLITE, "--sqlite", "perf.gpu.sqlite", WITH_SQLITE3(sink_nsys_sqlite__new),
+	 "sqlite3", false},
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))

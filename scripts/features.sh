@@ -55,6 +55,7 @@ build  CUPTI          -                            -
 page   npm            npm                          npm
 option protobuf-c     libprotobuf-c-dev            protobuf-c-devel
 option protoc-c       protobuf-c-compiler          protobuf-c-compiler
+option sqlite3        libsqlite3-dev               sqlite-devel
 option libarchive     libarchive-dev               libarchive-devel
 option libzstd        libzstd-dev                  libzstd-devel
 check  perf           linux-perf|linux-tools-generic  perf
@@ -87,7 +88,7 @@ tests  go             golang-go                    golang-bin
 
 # Of these, a cross build takes those of the other machine.
 target_packages=" libc6-dev libbpf-dev libelf-dev libdw-dev libtraceevent-dev
-	libunwind-dev libiberty-dev zlib1g-dev libprotobuf-c-dev
+	libunwind-dev libiberty-dev zlib1g-dev libprotobuf-c-dev libsqlite3-dev
 	libarchive-dev libzstd-dev "
 
 # As Debian calls it
@@ -259,7 +260,7 @@ probe()
 		__GLIBC__.__GLIBC_MINOR__' | $CC -E -P - 2>/dev/null | tail -n 1 | tr -d ' '
 		;;
 	libbpf) library_version libbpf 1.1 ;;
-	libelf | libdw | libtraceevent | zlib) library_version "$1" ;;
+	libelf | libdw | libtraceevent | zlib | sqlite3) library_version "$1" ;;
 	protobuf-c) library_version libprotobuf-c 1.3 ;;
 	# The first that writes zstd
 	libarchive) library_version libarchive 3.3.3 ;;
@@ -366,6 +367,7 @@ without()
 {
 	case $1 in
 	protobuf-c | protoc-c) echo "perf-gpu export has no --perfetto and --pprof" ;;
+	sqlite3) echo "perf-gpu export has no --sqlite" ;;
 	libzstd) echo "what perf record -z compresses isn't read" ;;
 	libarchive) echo "there is no perf-gpu archive, and archives aren't read" ;;
 	esac
@@ -420,6 +422,11 @@ write_features()
 		mk+="HAVE_PROTOBUF_C := yes"$'\n'
 		mk+="LIB_CFLAGS += -DHAVE_PROTOBUF_C $("${pkg_config[@]}" --cflags libprotobuf-c)"$'\n'
 		mk+="LIB_LIBS += $("${pkg_config[@]}" --libs libprotobuf-c)"$'\n'
+	fi
+	if [ -n "$(probe sqlite3)" ]; then
+		mk+="HAVE_SQLITE3 := yes"$'\n'
+		mk+="LIB_CFLAGS += -DHAVE_SQLITE3 $("${pkg_config[@]}" --cflags sqlite3)"$'\n'
+		mk+="LIB_LIBS += $("${pkg_config[@]}" --libs sqlite3)"$'\n'
 	fi
 	if [ -n "$(probe libarchive)" ]; then
 		mk+="HAVE_LIBARCHIVE := yes"$'\n'

@@ -26,8 +26,10 @@ int sink_speedscope__new(const struct export_options *options, struct sink **ret
 /* A processed profile of the Firefox Profiler (firefox.c) */
 int sink_firefox__new(const struct export_options *options, struct sink **ret);
 
+#ifdef HAVE_SQLITE3
 /* Tables as nsys export makes them (nsys_sqlite.c); no stream */
 int sink_nsys_sqlite__new(const struct export_options *options, struct sink **ret);
+#endif
 
 #ifdef HAVE_PROTOBUF_C
 /* A timeline in Perfetto's own format (perfetto.c) */

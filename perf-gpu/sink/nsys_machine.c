@@ -53,16 +53,16 @@ static int add_gpu(const struct nsys_machine_input *input, size_t gpu)
 		return no_memory();
 	err = nsys_database__add(
 		input->database, NSYS_GPU,
-		(const struct sql_value[]){
-			SQL_NUMBER(0),
-			SQL_NUMBER(devices__shown_number(input->devices, gpu)),
-			SQL_TEXT(name),
-			SQL_NUMBER(device->memory_bytes),
-			SQL_NUMBER(device->nr_multiprocessors),
-			SQL_TEXT(uuid),
-			SQL_NUMBER(devices__number(input->devices, gpu)),
-			SQL_NUMBER(device->compute_major),
-			SQL_NUMBER(device->compute_minor),
+		(const struct nsys_value[]){
+			NSYS_NUMBER(0),
+			NSYS_NUMBER(devices__shown_number(input->devices, gpu)),
+			NSYS_TEXT(name),
+			NSYS_NUMBER(device->memory_bytes),
+			NSYS_NUMBER(device->nr_multiprocessors),
+			NSYS_TEXT(uuid),
+			NSYS_NUMBER(devices__number(input->devices, gpu)),
+			NSYS_NUMBER(device->compute_major),
+			NSYS_NUMBER(device->compute_minor),
 		});
 	free(name);
 	return err;
@@ -76,13 +76,13 @@ static int add_cuda_device(const struct nsys_machine_input *input,
 	write_uuid(device->uuid, uuid);
 	return nsys_database__add(
 		input->database, NSYS_CUDA_DEVICE,
-		(const struct sql_value[]){
-			SQL_NUMBER(nsys_machine__device(input->devices, device->log,
-							device->device)),
-			SQL_NUMBER(device->device),
-			SQL_NUMBER(input->pids[device->log]),
-			SQL_TEXT(uuid),
-			SQL_NUMBER(device->nr_multiprocessors),
+		(const struct nsys_value[]){
+			NSYS_NUMBER(nsys_machine__device(input->devices, device->log,
+							 device->device)),
+			NSYS_NUMBER(device->device),
+			NSYS_NUMBER(input->pids[device->log]),
+			NSYS_TEXT(uuid),
+			NSYS_NUMBER(device->nr_multiprocessors),
 		});
 }
 
@@ -96,10 +96,10 @@ static int add_process(const struct nsys_machine_input *input, size_t log)
 	if (!name)
 		return no_memory();
 	err = nsys_database__add(input->database, NSYS_PROCESSES,
-				 (const struct sql_value[]){
-					 SQL_NUMBER(nsys__global_id(pid, 0)),
-					 SQL_NUMBER(pid),
-					 SQL_TEXT(name),
+				 (const struct nsys_value[]){
+					 NSYS_NUMBER(nsys__global_id(pid, 0)),
+					 NSYS_NUMBER(pid),
+					 NSYS_TEXT(name),
 				 });
 	free(name);
 	return err;
@@ -113,18 +113,18 @@ static int add_clocks(const struct nsys_machine_input *input)
 
 	if (recorder->is_there && recorder->realtime_ns)
 		err = nsys_database__add(input->database, NSYS_START_TIME,
-					 (const struct sql_value[]){
-						 SQL_NUMBER(recorder->realtime_ns -
-							    recorder->monotonic_ns),
+					 (const struct nsys_value[]){
+						 NSYS_NUMBER(recorder->realtime_ns -
+							     recorder->monotonic_ns),
 					 });
 	if (err || input->last_ns < input->first_ns)
 		return err;
 	return nsys_database__add(input->database, NSYS_DETAILS,
-				  (const struct sql_value[]){
-					  SQL_NUMBER(0),
-					  SQL_NUMBER(input->last_ns - input->first_ns),
-					  SQL_NUMBER(input->first_ns),
-					  SQL_NUMBER(input->last_ns),
+				  (const struct nsys_value[]){
+					  NSYS_NUMBER(0),
+					  NSYS_NUMBER(input->last_ns - input->first_ns),
+					  NSYS_NUMBER(input->first_ns),
+					  NSYS_NUMBER(input->last_ns),
 				  });
 }
 

@@ -142,16 +142,16 @@ static int write_domain(struct open_ranges *open, const struct sidecar_nvtx *ran
 	open->domains[open->nr_domains++] =
 		(struct used_domain){.log = range->log, .id = id};
 	return nsys_database__add(open->input->database, NSYS_NVTX,
-				  (const struct sql_value[]){
-					  SQL_NUMBER(range->time_ns),
-					  SQL_NOTHING,
-					  SQL_NUMBER(NSYS_NVTX_DOMAIN),
-					  SQL_NOTHING,
-					  SQL_NOTHING,
-					  SQL_NUMBER(global_tid(open, range)),
-					  SQL_NOTHING,
-					  SQL_NUMBER(id), /* its name's number */
-					  SQL_NUMBER(id),
+				  (const struct nsys_value[]){
+					  NSYS_NUMBER(range->time_ns),
+					  NSYS_NOTHING,
+					  NSYS_NUMBER(NSYS_NVTX_DOMAIN),
+					  NSYS_NOTHING,
+					  NSYS_NOTHING,
+					  NSYS_NUMBER(global_tid(open, range)),
+					  NSYS_NOTHING,
+					  NSYS_NUMBER(id), /* its name's number */
+					  NSYS_NUMBER(id),
 				  });
 }
 
@@ -176,17 +176,17 @@ static int write_range(struct open_ranges *open, const struct sidecar_nvtx *begi
 		return err;
 	return nsys_database__add(
 		input->database, NSYS_NVTX,
-		(const struct sql_value[]){
-			SQL_NUMBER(begin->time_ns),
-			end ? SQL_NUMBER(end->time_ns) : SQL_NOTHING,
-			SQL_NUMBER(type),
-			begin->range ? SQL_NUMBER(begin->range) : SQL_NOTHING,
-			SQL_NOTHING,
-			SQL_NUMBER(global_tid(open, begin)),
-			end && is_of_process(end) ? SQL_NUMBER(global_tid(open, end))
-						  : SQL_NOTHING,
-			SQL_NUMBER(text),
-			SQL_NUMBER(domain),
+		(const struct nsys_value[]){
+			NSYS_NUMBER(begin->time_ns),
+			end ? NSYS_NUMBER(end->time_ns) : NSYS_NOTHING,
+			NSYS_NUMBER(type),
+			begin->range ? NSYS_NUMBER(begin->range) : NSYS_NOTHING,
+			NSYS_NOTHING,
+			NSYS_NUMBER(global_tid(open, begin)),
+			end && is_of_process(end) ? NSYS_NUMBER(global_tid(open, end))
+						  : NSYS_NOTHING,
+			NSYS_NUMBER(text),
+			NSYS_NUMBER(domain),
 		});
 }
 

@@ -77,7 +77,7 @@ static int string_of(struct nsys *nsys, const char *text, int64_t *ret)
 {
 	size_t nr = frame_names__nr(nsys->strings);
 	const struct frame_name *name;
-	struct sql_value row[2];
+	struct nsys_value row[2];
 	char *copy;
 	int err;
 
@@ -89,8 +89,8 @@ static int string_of(struct nsys *nsys, const char *text, int64_t *ret)
 	copy = utf8_text__copy(text);
 	if (!copy)
 		return no_memory();
-	row[0] = SQL_NUMBER(name->id);
-	row[1] = SQL_TEXT(copy);
+	row[0] = NSYS_NUMBER(name->id);
+	row[1] = NSYS_TEXT(copy);
 	err = nsys_database__add(nsys->database, NSYS_STRINGS, row);
 	free(copy);
 	return err;
@@ -99,7 +99,7 @@ static int string_of(struct nsys *nsys, const char *text, int64_t *ret)
 static int add_frame(struct nsys *nsys, int64_t callchain, const struct frame_name *name,
 		     int64_t depth)
 {
-	int64_t symbol, module = SQL_NULL;
+	int64_t symbol, module = NSYS_NULL;
 	int err = string_of(nsys, name->text, &symbol);
 
 	if (!err && name->file)
@@ -107,13 +107,13 @@ static int add_frame(struct nsys *nsys, int64_t callchain, const struct frame_na
 	if (err)
 		return err;
 	return nsys_database__add(nsys->database, NSYS_CALLCHAINS,
-				  (const struct sql_value[]){
-					  SQL_NUMBER(callchain),
-					  SQL_NUMBER(symbol),
-					  SQL_NUMBER(module),
-					  SQL_NUMBER(*name->text == '[' &&
-						     name->class == FRAME_CLASS_NATIVE),
-					  SQL_NUMBER(depth),
+				  (const struct nsys_value[]){
+					  NSYS_NUMBER(callchain),
+					  NSYS_NUMBER(symbol),
+					  NSYS_NUMBER(module),
+					  NSYS_NUMBER(*name->text == '[' &&
+						      name->class == FRAME_CLASS_NATIVE),
+					  NSYS_NUMBER(depth),
 				  });
 }
 
@@ -123,7 +123,7 @@ static int callchain_of(struct nsys *nsys, uint32_t stack, int64_t *ret)
 	int64_t depth = 0;
 	int err = 0;
 
-	*ret = SQL_NULL;
+	*ret = NSYS_NULL;
 	if (stack == STACK_FOLD_NO_NODE)
 		return 0;
 	if (stack >= nsys->nr_nodes) {
@@ -178,10 +178,10 @@ static int add_thread(struct nsys *nsys, uint32_t pid, uint32_t tid)
 	if (err)
 		return err;
 	return nsys_database__add(nsys->database, NSYS_THREAD_NAMES,
-				  (const struct sql_value[]){
-					  SQL_NUMBER(name),
-					  SQL_NUMBER(10),
-					  SQL_NUMBER(nsys__global_id(pid, tid)),
+				  (const struct nsys_value[]){
+					  NSYS_NUMBER(name),
+					  NSYS_NUMBER(10),
+					  NSYS_NUMBER(nsys__global_id(pid, tid)),
 				  });
 }
 
@@ -208,25 +208,25 @@ static void extend(struct nsys *nsys, uint64_t start_ns, uint64_t end_ns)
 
 /* The columns that most tables begin with. Return: how many there are */
 static size_t add_place(struct nsys *nsys, const struct gpu_sample *sample,
-			struct sql_value *row)
+			struct nsys_value *row)
 {
 	const struct sidecar_activity *activity = sample->activity;
 	const struct sidecar_shape *shape = sample->shape;
 
 	extend(nsys, activity->start_ns, activity->end_ns);
-	row[0] = SQL_NUMBER(activity->start_ns);
-	row[1] = SQL_NUMBER(activity->end_ns);
-	row[2] = SQL_NUMBER(device_of(nsys, shape->log, shape->device));
-	row[3] = SQL_NUMBER(shape->context);
-	row[4] = SQL_NUMBER(shape->stream);
-	row[5] = SQL_NUMBER(activity->correlation_id);
-	row[6] = SQL_NUMBER(nsys__global_id(sample->pid, 0));
+	row[0] = NSYS_NUMBER(activity->start_ns);
+	row[1] = NSYS_NUMBER(activity->end_ns);
+	row[2] = NSYS_NUMBER(device_of(nsys, shape->log, shape->device));
+	row[3] = NSYS_NUMBER(shape->context);
+	row[4] = NSYS_NUMBER(shape->stream);
+	row[5] = NSYS_NUMBER(activity->correlation_id);
+	row[6] = NSYS_NUMBER(nsys__global_id(sample->pid, 0));
 	return 7;
 }
 
-static struct sql_value graph_node(const struct sidecar_shape *shape)
+static struct nsys_value graph_node(const struct sidecar_shape *shape)
 {
-	return shape->graph_node ? SQL_NUMBER(shape->graph_node) : SQL_NOTHING;
+	return shape->graph_node ? NSYS_NUMBER(shape->graph_node) : NSYS_NOTHING;
 }
 
 static int demangled_of(struct nsys *nsys, const char *mangled, enum demangle_style style,
@@ -262,44 +262,44 @@ static int add_kernel(struct nsys *nsys, const struct gpu_sample *sample)
 {
 	const struct sidecar_shape *shape = sample->shape;
 	struct kernel_names *names = &nsys->kernels[sample->activity->shape];
-	struct sql_value row[20];
+	struct nsys_value row[20];
 	size_t nr = add_place(nsys, sample, row);
 	int err = find_names(nsys, shape, names);
 
 	if (err)
 		return err;
-	row[nr++] = SQL_NUMBER(names->full);
-	row[nr++] = SQL_NUMBER(names->brief);
-	row[nr++] = SQL_NUMBER(names->mangled);
-	row[nr++] = SQL_NUMBER(shape->registers_per_thread);
+	row[nr++] = NSYS_NUMBER(names->full);
+	row[nr++] = NSYS_NUMBER(names->brief);
+	row[nr++] = NSYS_NUMBER(names->mangled);
+	row[nr++] = NSYS_NUMBER(shape->registers_per_thread);
 	for (size_t i = 0; i < 3; i++)
-		row[nr++] = SQL_NUMBER(shape->grid[i]);
+		row[nr++] = NSYS_NUMBER(shape->grid[i]);
 	for (size_t i = 0; i < 3; i++)
-		row[nr++] = SQL_NUMBER(shape->block[i]);
-	row[nr++] = SQL_NUMBER(shape->static_shared_bytes);
-	row[nr++] = SQL_NUMBER(shape->dynamic_shared_bytes);
+		row[nr++] = NSYS_NUMBER(shape->block[i]);
+	row[nr++] = NSYS_NUMBER(shape->static_shared_bytes);
+	row[nr++] = NSYS_NUMBER(shape->dynamic_shared_bytes);
 	row[nr++] = graph_node(shape);
 	return nsys_database__add(nsys->database, NSYS_KERNEL, row);
 }
 
-static struct sql_value other_device(const struct nsys *nsys,
-				     const struct sidecar_shape *shape, uint32_t device)
+static struct nsys_value other_device(const struct nsys *nsys,
+				      const struct sidecar_shape *shape, uint32_t device)
 {
 	return device == GPU_LOG_NO_DEVICE
-		       ? SQL_NOTHING
-		       : SQL_NUMBER(device_of(nsys, shape->log, device));
+		       ? NSYS_NOTHING
+		       : NSYS_NUMBER(device_of(nsys, shape->log, device));
 }
 
 static int add_memcpy(struct nsys *nsys, const struct gpu_sample *sample)
 {
 	const struct sidecar_shape *shape = sample->shape;
-	struct sql_value row[14];
+	struct nsys_value row[14];
 	size_t nr = add_place(nsys, sample, row);
 
-	row[nr++] = SQL_NUMBER(sample->activity->bytes);
-	row[nr++] = SQL_NUMBER(shape->what);
-	row[nr++] = SQL_NUMBER(memory_kind(shape->src_kind));
-	row[nr++] = SQL_NUMBER(memory_kind(shape->dst_kind));
+	row[nr++] = NSYS_NUMBER(sample->activity->bytes);
+	row[nr++] = NSYS_NUMBER(shape->what);
+	row[nr++] = NSYS_NUMBER(memory_kind(shape->src_kind));
+	row[nr++] = NSYS_NUMBER(memory_kind(shape->dst_kind));
 	row[nr++] = other_device(nsys, shape, shape->src_device);
 	row[nr++] = other_device(nsys, shape, shape->dst_device);
 	row[nr++] = graph_node(shape);
@@ -308,21 +308,21 @@ static int add_memcpy(struct nsys *nsys, const struct gpu_sample *sample)
 
 static int add_memset(struct nsys *nsys, const struct gpu_sample *sample)
 {
-	struct sql_value row[10];
+	struct nsys_value row[10];
 	size_t nr = add_place(nsys, sample, row);
 
-	row[nr++] = SQL_NUMBER(sample->activity->bytes);
+	row[nr++] = NSYS_NUMBER(sample->activity->bytes);
 	row[nr++] = graph_node(sample->shape);
-	row[nr++] = SQL_NUMBER(memory_kind(sample->shape->dst_kind));
+	row[nr++] = NSYS_NUMBER(memory_kind(sample->shape->dst_kind));
 	return nsys_database__add(nsys->database, NSYS_MEMSET, row);
 }
 
 static int add_sync(struct nsys *nsys, const struct gpu_sample *sample)
 {
-	struct sql_value row[8];
+	struct nsys_value row[8];
 	size_t nr = add_place(nsys, sample, row);
 
-	row[nr++] = SQL_NUMBER(sample->shape->what);
+	row[nr++] = NSYS_NUMBER(sample->shape->what);
 	return nsys_database__add(nsys->database, NSYS_SYNC, row);
 }
 
@@ -339,18 +339,18 @@ static int add_alloc(struct nsys *nsys, const struct gpu_sample *sample)
 	extend(nsys, activity->start_ns, activity->start_ns);
 	err = nsys_database__add(
 		nsys->database, NSYS_ALLOC,
-		(const struct sql_value[]){
-			SQL_NUMBER(activity->start_ns),
-			SQL_NUMBER(nsys__global_id(sample->pid, 0)),
-			SQL_NUMBER(device_of(nsys, shape->log, shape->device)),
-			SQL_NUMBER(shape->context),
-			SQL_NUMBER(activity->address),
-			SQL_NUMBER(activity->bytes),
-			SQL_NUMBER(memory_kind(shape->dst_kind)),
-			SQL_NUMBER(0),
-			*name ? SQL_TEXT(name) : SQL_NOTHING,
-			SQL_NUMBER(activity->correlation_id),
-			shape->is_async ? SQL_NUMBER(shape->stream) : SQL_NOTHING,
+		(const struct nsys_value[]){
+			NSYS_NUMBER(activity->start_ns),
+			NSYS_NUMBER(nsys__global_id(sample->pid, 0)),
+			NSYS_NUMBER(device_of(nsys, shape->log, shape->device)),
+			NSYS_NUMBER(shape->context),
+			NSYS_NUMBER(activity->address),
+			NSYS_NUMBER(activity->bytes),
+			NSYS_NUMBER(memory_kind(shape->dst_kind)),
+			NSYS_NUMBER(0),
+			*name ? NSYS_TEXT(name) : NSYS_NOTHING,
+			NSYS_NUMBER(activity->correlation_id),
+			shape->is_async ? NSYS_NUMBER(shape->stream) : NSYS_NOTHING,
 		});
 	free(name);
 	return err;
@@ -385,13 +385,13 @@ static int write_call(struct nsys *nsys, const struct gpu_sample *sample,
 	extend(nsys, start_ns, end_ns);
 	return nsys_database__add(
 		nsys->database, NSYS_RUNTIME,
-		(const struct sql_value[]){
-			SQL_NUMBER(start_ns),
-			SQL_NUMBER(end_ns),
-			SQL_NUMBER(nsys__global_id(sample->pid, sample->tid)),
-			SQL_NUMBER(correlation_id),
-			SQL_NUMBER(text),
-			SQL_NUMBER(callchain),
+		(const struct nsys_value[]){
+			NSYS_NUMBER(start_ns),
+			NSYS_NUMBER(end_ns),
+			NSYS_NUMBER(nsys__global_id(sample->pid, sample->tid)),
+			NSYS_NUMBER(correlation_id),
+			NSYS_NUMBER(text),
+			NSYS_NUMBER(callchain),
 		});
 }
 

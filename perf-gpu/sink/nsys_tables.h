@@ -3,7 +3,6 @@
 #ifndef PERF_GPU_SINK_NSYS_TABLES_H
 #define PERF_GPU_SINK_NSYS_TABLES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum nsys_table {
@@ -33,7 +32,6 @@ struct nsys_table_format {
 	const char *columns; /* with their types; in the order that rows are written in */
 	unsigned int nr_columns;
 	unsigned int nr_unknown; /* columns behind those, which are always NULL */
-	bool has_key; /* the first column is INTEGER PRIMARY KEY */
 };
 
 extern const struct nsys_table_format nsys_tables[NR_NSYS_TABLES];

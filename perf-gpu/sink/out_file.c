@@ -275,25 +275,6 @@ void out_file__decimal(struct out_file *file, uint64_t number, unsigned int nr)
 		out_file__char(file, (char)('0' + number / power));
 }
 
-void out_file__rewrite(struct out_file *file, uint64_t offset, const void *bytes,
-		       size_t nr_bytes)
-{
-	const char *from = bytes;
-
-	drain(file);
-	while (nr_bytes && !file->err) {
-		ssize_t n = pwrite(file->fd, from, nr_bytes, (off_t)offset);
-
-		if (n >= 0) {
-			from += n;
-			offset += (uint64_t)n;
-			nr_bytes -= (size_t)n;
-		} else if (errno != EINTR) {
-			fail(file, -errno);
-		}
-	}
-}
-
 uint64_t out_file__nr_bytes(const struct out_file *file)
 {
 	return file->nr_written + file->nr;

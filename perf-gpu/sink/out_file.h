@@ -49,10 +49,6 @@ void out_file__decimal(struct out_file *file, uint64_t number, unsigned int nr);
 char *out_file__room(struct out_file *file, size_t nr_bytes);
 void out_file__take(struct out_file *file, const char *end);
 
-/* Write other bytes in the place of some that were given. Not to stdout */
-void out_file__rewrite(struct out_file *file, uint64_t offset, const void *bytes,
-		       size_t nr_bytes);
-
 /* How many bytes were given so far */
 uint64_t out_file__nr_bytes(const struct out_file *file);
 

@@ -26,6 +26,9 @@ sweep()
 		options+=(--old "$name")
 	done
 	shift 2
+	# SQLite has words of its own.
+	[ "$1 ${2:-}" != "export --sqlite" ] ||
+		options+=(--reason 'disk is full|readonly database|malformed')
 
 	odd=$(python3 "$TESTS/tools/fail_each.py" --faults "$O/tests/tools/libfaults.so" --input "$folder" \
 		--steps "$STEPS" "${options[@]}" -- "$PERF_GPU" "$@" 2>sum)
@@ -62,7 +65,7 @@ built_with protobuf-c sweep one "perf.gpu.pftrace" export --perfetto "${symfs[@]
 built_with protobuf-c sweep one "perf.gpu.pb.gz" export --pprof "${symfs[@]}"
 sweep one "perf.gpu.speedscope.json" export --speedscope "${symfs[@]}"
 sweep one "perf.gpu.firefox.json" export --firefox "${symfs[@]}"
-sweep one "perf.gpu.sqlite" export --sqlite "${symfs[@]}"
+built_with sqlite3 sweep one "perf.gpu.sqlite" export --sqlite "${symfs[@]}"
 sweep one "flamegraph.html" flamegraph "${symfs[@]}"
 sweep one "flamegraph.svg" flamegraph --svg "${symfs[@]}"
 built_with libarchive sweep one "perf.data.tar.zst" archive "${symfs[@]}"

@@ -92,9 +92,11 @@ static const struct run {
 	 {"export", "-q", "--symfs", "symfs", "--pprof", "-o", "out/a"},
 	 "out/a"},
 #endif
+#ifdef HAVE_SQLITE3
 	{cmd_export,
 	 {"export", "-q", "--symfs", "symfs", "--sqlite", "-o", "out/a"},
 	 "out/a"},
+#endif
 	/* Without libarchive it fails, and leaves nothing. */
 	{cmd_archive, {"archive", "-q", "--symfs", "symfs", "-o", "out/a"}, "out/a"},
 };

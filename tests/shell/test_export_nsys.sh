@@ -5,6 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 need python3 nsys
 
+"$PERF_GPU" version --build-options | grep ' sqlite3: \[ on' >/dev/null || {
+	echo "1..0 # SKIP built without sqlite3"
+	exit 0
+}
 nsys=$(command -v nsys || echo "$O/nsys/target-linux-x64/nsys")
 echo "# $("$nsys" --version)"
 

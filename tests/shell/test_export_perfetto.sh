@@ -16,10 +16,11 @@ else
 	skip_one "perfetto" "built without protobuf-c"
 fi
 has_sqlite=""
-if python3 -c 'import sqlite3' 2>/dev/null; then
+if [[ $features == *" sqlite3: [ on"* ]] && python3 -c 'import sqlite3' 2>/dev/null; then
 	has_sqlite=yes
 else
-	skip_one "calls, ranges and details by export --sqlite" "Python has no sqlite3"
+	skip_one "calls, ranges and details by export --sqlite" \
+		"built without sqlite3, or Python has none"
 fi
 
 # --- what is asked -----------------------------------------------------------------------

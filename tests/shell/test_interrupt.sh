@@ -32,12 +32,16 @@ check "inject --aggregate neither" \
 check "export --chrome neither" killed out "${export_it[@]}" --chrome
 check "export --speedscope neither" killed out "${export_it[@]}" --speedscope
 check "export --firefox neither" killed out "${export_it[@]}" --firefox
-check "export --sqlite neither" killed out "${export_it[@]}" --sqlite
 if built_with protobuf-c; then
 	check "export --perfetto neither" killed out "${export_it[@]}" --perfetto
 	check "export --pprof neither" killed out "${export_it[@]}" --pprof
 else
 	skip_one "export --perfetto and --pprof" "built without protobuf-c"
+fi
+if built_with sqlite3; then
+	check "export --sqlite neither" killed out "${export_it[@]}" --sqlite
+else
+	skip_one "export --sqlite" "built without sqlite3"
 fi
 if built_with libarchive; then
 	check "archive neither" killed out.tar.zst \
