@@ -81,6 +81,7 @@ static int read_config(const struct source *source, struct config *ret)
 	const char *stacks = source__get(source, "PERF_GPU_STACKS");
 	const char *log_server = source__get(source, "PERF_GPU_LOG_SERVER");
 	const char *share = source__get(source, "PERF_GPU_SHARE");
+	const char *range = source__get(source, "PERF_GPU_CAPTURE_RANGE");
 	char *end;
 	int err;
 
@@ -109,6 +110,7 @@ static int read_config(const struct source *source, struct config *ret)
 	ret->unwind = !call_graph || !strcmp(call_graph, "unwind");
 	ret->max_frames = read_max_frames(source__get(source, "PERF_GPU_MAX_STACK"));
 	ret->walk_python = ret->unwind && (!python || !strcmp(python, "walk"));
+	ret->has_capture_range = range && !strcmp(range, "cudaProfilerApi");
 	ret->shares = share && !strcmp(share, "1");
 	ret->is_api_probed = probe && !strcmp(probe, "api");
 	ret->has_launch_log = stacks && !strcmp(stacks, "process");

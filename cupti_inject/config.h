@@ -17,6 +17,8 @@
  *                        comma and "nvtx" behind, NVTX ranges too. Default: 7
  *   PERF_GPU_NVTX_NEXT   the user's NVTX_INJECTION64_PATH, whose place we have
  *   PERF_GPU_SHARE       1: leave CUPTI to a profiler that has it, or comes for it
+ *   PERF_GPU_CAPTURE_RANGE  cudaProfilerApi: record from cudaProfilerStart() to
+ *                        cudaProfilerStop() only
  *   PERF_GPU_CONTROL     file of a struct control_page; none: record from the start
  *
  * and the user:
@@ -49,6 +51,7 @@ struct config {
 	bool is_api_probed; /* launches are told by others, and are joined by time */
 	uint32_t events; /* GPU_LOG_EVENT_BIT()s that are wanted */
 	uint32_t kinds; /* GPU_LOG_KIND_BIT()s that they are made of, and NVTX */
+	bool has_capture_range; /* the program says when to record */
 	bool shares; /* CUPTI with other profilers, who come first */
 };
 

@@ -11,6 +11,7 @@
 
 #include "activity.h"
 #include "api_name.h"
+#include "capture_range.h"
 #include "cupti_clock.h"
 #include "graph.h"
 #include "jit.h"
@@ -50,6 +51,8 @@ static atomic_uint_fast64_t newest_correlation;
  */
 #define ID_FUNCTION "cuDriverGetVersion"
 static _Thread_local uint64_t asked_id;
+/* Of the call of capture_range.h that the thread is in: then nothing has to be called. */
+static _Thread_local uint64_t range_id;
 
 static bool records_calls; /* how long they take */
 static bool has_marker; /* that can be hit */
@@ -312,6 +315,15 @@ static void on_enter(struct thread_state *thread, CUpti_CallbackDomain domain,
 		begin_call(thread);
 }
 
+static void on_range(CUpti_CallbackId cbid, const CUpti_CallbackData *call)
+{
+	if (fork_page__is_forked())
+		return;
+	range_id = launch__note_correlation(call->correlationId);
+	capture_range__on_call(cbid, call->callbackSite);
+	range_id = 0;
+}
+
 static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 				 CUpti_CallbackId cbid, const void *data)
 {
@@ -329,6 +341,8 @@ static void CUPTIAPI on_callback(void *userdata, CUpti_CallbackDomain domain,
 			activity__enable_early();
 	} else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
 		graph__on_resource(cbid, data, &thread->call, &thread->copies);
+	} else if (capture_range__has(domain, cbid)) {
+		on_range(cbid, call);
 	} else if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API ||
 		    domain == CUPTI_CB_DOMAIN_DRIVER_API) &&
 		   cbid < API_MAX_CBIDS) {
@@ -377,12 +391,20 @@ void launch__unsubscribe(void)
 	cupti->cuptiUnsubscribe(subscriber);
 }
 
+int launch__enable_range(void)
+{
+	return capture_range__begin(cupti, subscriber);
+}
+
 uint64_t launch__newest_id(void)
 {
 	CUresult (*get_version)(int *);
 	int version;
-	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *driver;
 
+	if (range_id)
+		return range_id;
+	driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	if (!driver)
 		return 0;
 	get_version = (CUresult(*)(int *))(uintptr_t)dlsym(driver, ID_FUNCTION);

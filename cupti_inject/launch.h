@@ -33,6 +33,12 @@ int launch__prepare(const struct config *config, struct log *log);
  */
 CUptiResult launch__subscribe(const struct cupti_table *cupti, char ret_holder[128]);
 
+/*
+ * Follow cudaProfilerStart() and cudaProfilerStop() from here on, until
+ * launch__unsubscribe(). 0, or -ENOSYS if CUPTI doesn't tell of them.
+ */
+int launch__enable_range(void);
+
 /* Leave CUPTI to others: recording could not begin. */
 void launch__unsubscribe(void);
 

@@ -83,7 +83,8 @@ static bool ask_for_probes(void)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
 
-	if (config.has_launch_log)
+	/* The recorder doesn't see which part of its life is wanted. */
+	if (config.has_launch_log || config.has_capture_range)
 		return false;
 	marker__tell_taken(config.session, log__id(process_log));
 	for (int i = 0; i < MAX_PROBE_WAIT_MS; i++) {
@@ -275,6 +276,24 @@ static int start_cupti(void)
 	return err;
 }
 
+/* The same. From here on the program says when to record. */
+static int begin_range(void)
+{
+	if (!config.has_capture_range) {
+		atomic_fetch_and(&off, ~(unsigned int)RECORDING_OFF_BY_RANGE);
+		return 0;
+	}
+	atomic_fetch_or(&off, (unsigned int)RECORDING_OFF_BY_RANGE);
+	if (!launch__enable_range())
+		return 0;
+	log__message(process_log, GPU_LOG_ERROR,
+		     "%s doesn't tell of cudaProfilerStart(): record without "
+		     "--capture-range",
+		     cupti.path);
+	unsubscribe();
+	return -EIO;
+}
+
 static int open_log(void)
 {
 	if (process_log)
@@ -316,6 +335,8 @@ int recording__open(const struct config *with_config)
 	err = launch__prepare(&config, process_log) ? -EIO : prepare_process();
 	if (!err)
 		err = start_cupti();
+	if (!err)
+		err = begin_range();
 	if (err) {
 		/* What is left to do is others': the log ends in order. */
 		launch__end();

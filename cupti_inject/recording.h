@@ -3,8 +3,8 @@
  * A recording of this process: its log, and our place as CUPTI's subscriber. There is
  * one at a time; when it is closed, CUPTI is free for others, and another may follow.
  *
- * A recording that is open can be off: the program may want that, or the recorder. It
- * records while neither does.
+ * A recording that is open can be off: the program may want that, in two ways, or the
+ * recorder. It records while none does.
  *
  * What has no other rule: one thread at a time.
  */
@@ -18,6 +18,7 @@
 enum recording_switch {
 	RECORDING_OFF_BY_PROGRAM = 1,
 	RECORDING_OFF_BY_RECORDER = 2,
+	RECORDING_OFF_BY_RANGE = 4, /* capture_range.h; of each recording anew */
 };
 
 /**
@@ -35,7 +36,7 @@ bool recording__is_open(void);
 void recording__warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * recording__turn - say whether to record, as far as one of the two is concerned
+ * recording__turn - say whether to record, as far as one of them is concerned
  *
  * From any thread, and also while there is no recording: it then holds for the next.
  * If another thread is at it, it does this too, and this one doesn't wait.

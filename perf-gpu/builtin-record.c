@@ -21,6 +21,7 @@ enum {
 	OPT_MAX_STACK,
 	OPT_PYTHON,
 	OPT_CONTROL,
+	OPT_CAPTURE_RANGE,
 	OPT_NVTX,
 	OPT_PROBE,
 	OPT_SHARE,
@@ -62,6 +63,10 @@ static const struct usage_option options[] = {
 	 "take the commands enable, disable, ping, snapshot and stop from "
 	 "fd:<fd>[,<ack-fd>] or "
 	 "fifo:<path>[,<ack-path>]"},
+	{OPT_CAPTURE_RANGE, "capture-range", "range",
+	 "cudaProfilerApi: record only what each process launches between "
+	 "cudaProfilerStart() and cudaProfilerStop(), each time that it calls them; none "
+	 "(the default): all"},
 	{OPT_PROBE, "probe", "what",
 	 "what tells of launches: marker (our library in the command; the default), api "
 	 "(probes on what libcuda exports, for a command that the library can't get "
@@ -104,6 +109,9 @@ static const struct usage_option options[] = {
 /* Of perf record */
 static const struct usage_hint hints[] = {
 	{'g', "stacks are always recorded; --call-graph says how"},
+	{'c',
+	 "each launch is recorded, so there is no count; nsys' -c cudaProfilerApi is "
+	 "--capture-range=cudaProfilerApi"},
 	{'F', "each launch is recorded, so there is no frequency"},
 	{'a', "a process has to be named: a command, or -p"},
 	{0},
@@ -191,6 +199,14 @@ static int take_control(struct record_options *opts, const char *text)
 		return EXIT_FAILURE;
 	opts->control_fd = &control_fd;
 	return 0;
+}
+
+static int take_capture_range(struct record_options *opts, const char *text)
+{
+	if (!parse__capture_range(text, &opts->has_capture_range))
+		return 0;
+	return usage__error(
+		&usage, "--capture-range takes cudaProfilerApi or none, not %s", text);
 }
 
 static int take_probe(struct record_options *opts, const char *text)
@@ -314,6 +330,8 @@ static int take_option(struct record_options *opts, int key)
 		return take_delay(opts, optarg);
 	case OPT_CONTROL:
 		return take_control(opts, optarg);
+	case OPT_CAPTURE_RANGE:
+		return take_capture_range(opts, optarg);
 	case OPT_STACKS:
 		return take_stacks(opts, optarg);
 	case OPT_RUN_AS:
@@ -344,7 +362,7 @@ static int take_option(struct record_options *opts, int key)
 static bool needs_marker(const struct record_options *opts)
 {
 	return opts->nr_pids || opts->delay_ms || opts->control_fd ||
-	       opts->stacks == STACKS_PROCESS ||
+	       opts->has_capture_range || opts->stacks == STACKS_PROCESS ||
 	       opts->stack.call_graph == CALL_GRAPH_UNWIND ||
 	       opts->stack.python == PYTHON_WALK;
 }
@@ -387,6 +405,10 @@ static int check_probe(const struct record_options *opts)
 				    "%s can't be switched on and off by --delay or "
 				    "--control",
 				    api);
+	if (opts->probe != LAUNCH_PROBE_MARKER && opts->has_capture_range)
+		return usage__error(
+			&usage, "--capture-range has only --probe marker: other probes "
+				"don't see when the program wants it");
 	if (opts->probe == LAUNCH_PROBE_NONE && call_graph != CALL_GRAPH_DEFAULT)
 		return usage__error(&usage, "--probe none takes no --call-graph: stacks "
 					    "are the other recorder's");

@@ -35,7 +35,7 @@ steps=(
 	"truth_uprobe 60" "truth_process 60" "truth_nofp 60" "truth_fp 60"
 	"graph_truth 60" "graph_truth_stripped 60" "graph_truth_process 60"
 	"two_streams_dwarf 30" "no_root 30" "mini_llm 40" "mini_llm_tokens 60"
-	"tour 60" "attach 120" "killed 30" "killed_process 30" "mini_llm_durations 40"
+	"tour 60" "attach 120" "capture_range 60" "killed 30" "killed_process 30" "mini_llm_durations 40"
 	"fault_exit 40" "fault_kill 40" "fault_term 30" "fault_fork 30" "fault_exec 40"
 	"fault_threads 60" "fault_reset 30" "fault_error 30" "fault_loader 90"
 	"torch_step 60" "torch_uprobe 60" "torch_trampoline 60" "torch_compile 90" "torch_graph 60"
@@ -303,6 +303,15 @@ step_attach() {
 		sleep 0.1
 	done && echo stop >&"$ctl" &
 	record_part parts -D -1 --control "fd:$ctl,$ack"
+}
+
+# What the program marks, and nothing else, by uprobes and by processes
+step_capture_range() {
+	local way
+	for way in uprobe process; do
+		record_truth "capture_range_$way" --stacks "$way" --capture-range=cudaProfilerApi \
+			-- "$workloads/capture_range"
+	done
 }
 
 # The README's figures, and what the stand-in plays from then on.

@@ -73,6 +73,9 @@ _perf_gpu()
 	--probe)
 		mapfile -t COMPREPLY < <(compgen -W "marker api none" -- "$current")
 		;;
+	--capture-range)
+		mapfile -t COMPREPLY < <(compgen -W "cudaProfilerApi none" -- "$current")
+		;;
 	--switch-output)
 		mapfile -t COMPREPLY < <(compgen -W "signal" -- "$current")
 		;;

@@ -35,6 +35,7 @@ struct finish_input {
 	struct carrier_losses losses;
 	const char *missing, *missing_unended; /* as in carrier_ops */
 	const char *library; /* that was injected; NULL: none, or it isn't known */
+	bool has_capture_range; /* what is launched outside is not recorded */
 	enum absence_sight sight; /* where nothing is recorded */
 	int status; /* of the command; -1: not known */
 	bool is_recovered; /* the recorder didn't come to its end */

@@ -127,6 +127,8 @@ static int add_all(struct injection *injection, const struct injection_config *c
 		   call_graph_names[config->call_graph]);
 	err |= add(injection, "PERF_GPU_PROBE=%s",
 		   config->is_api_probed ? "api" : "marker");
+	if (config->has_capture_range)
+		err |= add(injection, "PERF_GPU_CAPTURE_RANGE=cudaProfilerApi");
 	if (config->shares)
 		err |= add(injection, "PERF_GPU_SHARE=1");
 	err |= add(injection, "PERF_GPU_PYTHON=%s",

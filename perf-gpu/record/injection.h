@@ -14,7 +14,7 @@
 /* What the CUDA driver loads within the first cuInit() of a process */
 #define INJECTION_VARIABLE "CUDA_INJECTION64_PATH"
 
-#define INJECTION_MAX_VARIABLES 17
+#define INJECTION_MAX_VARIABLES 18
 
 /* What NVTX loads at its first call in a process; whose place that was */
 #define INJECTION_NVTX_VARIABLE	     "NVTX_INJECTION64_PATH"
@@ -33,6 +33,7 @@ struct injection_config {
 	enum python_frames python;
 	unsigned int max_frames; /* of a stack; 0: MAX_STACK_FRAMES */
 	bool is_api_probed; /* launches are told by probes on the API, not by the library */
+	bool has_capture_range; /* it is the program that says when to record */
 	bool shares; /* leave CUPTI to other profilers */
 	bool has_launch_log; /* launches go into a log; else to the marker */
 	bool has_quick_nop5; /* the kernel is quick on the 5-byte nop of the marker */

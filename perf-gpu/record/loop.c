@@ -124,11 +124,18 @@ static void take_signals(struct loop *loop)
 		loop->is_over = true;
 }
 
-/* Those that can be told, and those that only the carrier can pause */
+/* Those that only the carrier can pause, and who can't say what part of theirs is wanted */
+static void turn_carrier(struct loop *loop, enum control_state state)
+{
+	loop->carrier->ops->turn(loop->carrier,
+				 state == CONTROL_RECORDING && !loop->has_capture_range);
+}
+
+/* And those that can be told */
 static void turn(struct loop *loop, enum control_state state)
 {
 	control__command(loop->control, state);
-	loop->carrier->ops->turn(loop->carrier, state == CONTROL_RECORDING);
+	turn_carrier(loop, state);
 }
 
 static void command(struct loop *loop, enum control_state state)
@@ -349,7 +356,7 @@ int loop__begin(struct loop *loop)
 	int err;
 
 	if (!loop->is_attached) {
-		loop->carrier->ops->turn(loop->carrier, state == CONTROL_RECORDING);
+		turn_carrier(loop, state);
 		return 0;
 	}
 	turn(loop, state);

@@ -35,6 +35,7 @@ struct loop {
 	struct control_fd *control_fd; /* NULL: none */
 	struct size_limit *limit;
 	struct cuda_watch watch;
+	bool has_capture_range; /* processes say themselves when to record */
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	const char *name; /* of the command, if there is one */
 	/* of the functions below */

@@ -103,6 +103,17 @@ int parse__probe(const char *text, enum launch_probe *ret)
 	return 0;
 }
 
+int parse__capture_range(const char *text, bool *ret)
+{
+	static const char *const words[] = {"none", "cudaProfilerApi"};
+	int found = FIND_WORD(text, words);
+
+	if (found < 0)
+		return found;
+	*ret = found;
+	return 0;
+}
+
 int parse__stacks(const char *text, enum stacks *ret)
 {
 	static const char *const words[] = {

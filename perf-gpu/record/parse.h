@@ -3,6 +3,7 @@
 #ifndef PERF_GPU_RECORD_PARSE_H
 #define PERF_GPU_RECORD_PARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,9 @@ int parse__call_graph(const char *text, struct stack_config *ret);
 
 /* 1 to MAX_STACK_FRAMES. Return: 0, -EINVAL if it is no number, or -ERANGE. */
 int parse__max_stack(const char *text, unsigned int *ret);
+
+/* parse__capture_range - "cudaProfilerApi" or "none": 0, or -EINVAL for another word */
+int parse__capture_range(const char *text, bool *ret);
 
 /* parse__stacks - "auto", "uprobe" or "process": 0, or -EINVAL for another word */
 int parse__stacks(const char *text, enum stacks *ret);

@@ -273,6 +273,7 @@ static int make_injection(struct recording *rec)
 		.control = rec->control && !is_attaching(rec)
 				   ? control__path(rec->control)
 				   : NULL,
+		.has_capture_range = rec->options->has_capture_range,
 		.shares = rec->options->shares,
 	};
 
@@ -462,6 +463,7 @@ static int recording__finish(struct recording *rec, int status, bool *ret_is_who
 					   ? NULL
 					   : rec->carrier->ops->missing_unended,
 		.library = rec->is_injected ? rec->library : NULL,
+		.has_capture_range = rec->options->has_capture_range,
 		.sight = rec->sight,
 		/* One that was interrupted tells nothing by that. */
 		.status = rec->signals.end_signal ? -1 : status,
@@ -534,6 +536,7 @@ static struct loop make_loop(struct recording *rec)
 		.watch = {.pid = is_watched ? workload__pid(rec->workload) : 0,
 			  .users = output__cuda_users(rec->output),
 			  .spool = &rec->spool},
+		.has_capture_range = rec->options->has_capture_range,
 		.delay_ms = rec->options->delay_ms,
 		.name = rec->options->command[0],
 	};

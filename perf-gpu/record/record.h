@@ -34,6 +34,7 @@ struct record_options {
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
 	uint64_t max_bytes; /* of the recording, at which it stops; 0: any number */
 	struct switch_options switching;
+	bool has_capture_range; /* from cudaProfilerStart() to cudaProfilerStop() only */
 	int delay_ms; /* until recording begins; -1: until a command says so */
 	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */
 	const char *run_as; /* user that the command is run as; NULL: the recorder's */

@@ -272,6 +272,11 @@ static void print_absence(const struct summary *summary)
 	else if (summary->sight != ABSENCE_LOOKED && output->uninjected.nr_processes &&
 		 !output->uninjected.is_unseen)
 		absence__print_uninjected(&absence);
+	else if (summary->has_capture_range && !output->nr_launches)
+		pr_warning(
+			"nothing was launched between cudaProfilerStart() and "
+			"cudaProfilerStop(), which is all that --capture-range records: "
+			"is the first called, and before the launches?");
 }
 
 void summary__print(const struct summary *summary)

@@ -18,6 +18,7 @@ struct summary {
 	bool is_stopped; /* at --max-size, while processes run on */
 	bool is_recovered; /* what processes counted, and did not log, is gone */
 	const char *library; /* that was injected; NULL: none */
+	bool has_capture_range; /* only what is launched within is recorded */
 	enum absence_sight sight;
 	int status; /* of the command; -1: not known */
 	struct output_counts output;

@@ -12,6 +12,8 @@
 #ifndef FAKE_CUDA_TOOLS_H
 #define FAKE_CUDA_TOOLS_H
 
+#include <cudaProfiler.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 #include <stdatomic.h>

@@ -13,6 +13,8 @@
  *   fork NAME N  the same in a forked child, by its only thread
  *   exec         this program anew, in the same process; answered by "ready PID"
  *   close        every descriptor but the standard ones
+ *   profile      cudaProfilerStart()
+ *   unprofile    cudaProfilerStop()
  *   pause        perf_gpu_pause() of the injected library
  *   resume       perf_gpu_resume()
  *   quit         or the end of the input
@@ -20,6 +22,7 @@
  * With -b another thread launches kernel "background" at so many microseconds' distance,
  * until the program ends in order: what is launched while a process ends is another test's.
  */
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -210,6 +213,10 @@ static bool carry_out(const char *line, char **argv)
 		execv("/proc/self/exe", argv);
 	} else if (!strcmp(line, "close")) {
 		closefrom(STDERR_FILENO + 1);
+	} else if (!strcmp(line, "profile")) {
+		check(cudaProfilerStart());
+	} else if (!strcmp(line, "unprofile")) {
+		check(cudaProfilerStop());
 	} else if (!strcmp(line, "pause")) {
 		call_library("perf_gpu_pause");
 	} else if (!strcmp(line, "resume")) {

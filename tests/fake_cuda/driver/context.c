@@ -241,6 +241,13 @@ static CUresult context__synchronize_that(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
+/* Of no use but to be told of */
+CUresult CUDAAPI cuProfilerStart(void){
+	DRIVER_CALL(cuProfilerStart, &fake_call, NULL, CUDA_SUCCESS)}
+
+CUresult CUDAAPI
+	cuProfilerStop(void){DRIVER_CALL(cuProfilerStop, &fake_call, NULL, CUDA_SUCCESS)}
+
 CUresult CUDAAPI cuCtxSynchronize(void){
 	DRIVER_CALL(cuCtxSynchronize, &fake_call, NULL, context__synchronize_current())}
 

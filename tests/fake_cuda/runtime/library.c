@@ -296,4 +296,6 @@ RUNTIME_API(cudaDeviceDisablePeerAccess, v4000, (int peer), (peer),
 RUNTIME_API(cudaDeviceGetStreamPriorityRange, v5050, (int *least, int *greatest),
 	    (least, greatest), priority_range(least, greatest))
 RUNTIME_API0(cudaDeviceSynchronize, v3020, CALL(cuCtxSynchronize))
+RUNTIME_API0(cudaProfilerStart, v4000, CALL(cuProfilerStart))
+RUNTIME_API0(cudaProfilerStop, v4000, CALL(cuProfilerStop))
 RUNTIME_API0(cudaDeviceReset, v3020, CALL(cuCtxSynchronize))

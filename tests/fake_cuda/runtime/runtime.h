@@ -28,6 +28,8 @@
 	one(cuDevicePrimaryCtxRetain)	\
 	one(cuCtxSetCurrent)		\
 	one(cuCtxSynchronize)		\
+	one(cuProfilerStart)		\
+	one(cuProfilerStop)		\
 	one(cuLibraryLoadData)		\
 	one(cuLibraryUnload)		\
 	one(cuLibraryGetKernel)		\
