@@ -17,13 +17,17 @@ static inline char *text_put__text(char *at, const char *text)
 	return (char *)mempcpy(at, text, strlen(text));
 }
 
+/* The two digits of numbers below 100, one after the other */
+#define TEXT_PUT_PAIRS                                       \
+	"00010203040506070809101112131415161718192021222324" \
+	"25262728293031323334353637383940414243444546474849" \
+	"50515253545556575859606162636465666768697071727374" \
+	"75767778798081828384858687888990919293949596979899"
+
 /* Two digits at a time: half as many divisions, which are what takes long */
 static inline char *text_put__number(char *at, uint64_t number)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
+	static const char pairs[] = TEXT_PUT_PAIRS;
 	char digits[TEXT_PUT_NUMBER];
 	size_t first = sizeof(digits);
 
@@ -57,13 +61,15 @@ static inline char *text_put__thousandths(char *at, uint64_t number)
 /* "12.345678" of 12345678; at most TEXT_PUT_NUMBER + 2 bytes */
 static inline char *text_put__millionths(char *at, uint64_t number)
 {
-	unsigned int rest = (unsigned int)(number % 1000000);
+	static const char pairs[] = TEXT_PUT_PAIRS;
+	const unsigned int rest = (unsigned int)(number % 1000000);
 
 	at = text_put__number(at, number / 1000000);
 	*at++ = '.';
-	for (unsigned int power = 100000; power; power /= 10)
-		*at++ = (char)('0' + rest / power % 10);
-	return at;
+	memcpy(at, pairs + 2 * (rest / 10000), 2);
+	memcpy(at + 2, pairs + 2 * (rest / 100 % 100), 2);
+	memcpy(at + 4, pairs + 2 * (rest % 100), 2);
+	return at + 6;
 }
 
 #endif
