@@ -165,7 +165,7 @@ ifndef HAVE_SQLITE3
 PERF_SRCS   := $(filter-out perf-gpu/sink/nsys_%.c,$(PERF_SRCS))
 endif
 ifndef HAVE_PROTOBUF_C
-PERF_SRCS   := $(filter-out $(addprefix perf-gpu/sink/,perfetto.c pprof.c proto_file.c),$(PERF_SRCS))
+PERF_SRCS   := $(filter-out $(addprefix perf-gpu/sink/,perfetto.c pprof.c pprof_labels.c proto_file.c),$(PERF_SRCS))
 else
 PROTOS      := $(wildcard perf-gpu/proto/*.proto)
 PROTO_HDRS  := $(PROTOS:perf-gpu/proto/%.proto=$(O)/proto/%.pb-c.h)

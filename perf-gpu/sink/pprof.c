@@ -30,13 +30,12 @@
 #include "sink/byte_cache.h"
 #include "sink/event_unit.h"
 #include "sink/export.h"
+#include "sink/pprof_labels.h"
 #include "sink/proto_file.h"
 #include "sink/proto_put.h"
 #include "sink/stack_fold.h"
 #include "sink/utf8_text.h"
-#include "util/array.h"
 #include "util/gpu_events.h"
-#include "util/hash_index.h"
 #include "util/key_sums.h"
 #include "util/log.h"
 
@@ -57,19 +56,12 @@ enum {
 	LABEL_NUM = 3,
 };
 
-struct label_set {
-	int64_t device, stream, rank;
-	uint32_t pid, tid;
-	const struct frame_name *process; /* name */
-	const struct frame_name *nvtx; /* NULL: none */
-};
-
 /* Equal samples, of which there is one in the output: the key of their sum */
 struct pprof_sample {
 	uint32_t leaf; /* id of its name */
 	uint32_t stack; /* without the leaf: in fold */
 	uint32_t event;
-	uint32_t labels; /* in label_sets */
+	uint32_t labels; /* in sets */
 	uint64_t nr, period;
 };
 
@@ -84,9 +76,7 @@ struct pprof {
 	struct frame_names *strings; /* ids are those of the string table */
 	struct frame_names *files; /* of mappings, whose ids are one more */
 	uint32_t events;
-	struct label_set *sets;
-	size_t nr_sets, nr_allocated_sets;
-	struct hash_index sets_index;
+	struct pprof_label_sets sets;
 	struct key_sums samples; /* by leaf and stack, event and labels */
 	/* Encoded, once there are no more of them: by set, by node */
 	struct byte_cache labels, stacks;
@@ -134,65 +124,14 @@ static int string_of(struct pprof *pprof, const char *text, int64_t *ret)
 
 /* --- samples ---------------------------------------------------------------------------- */
 
-static bool is_same_set(const struct label_set *a, const struct label_set *b)
-{
-	return a->device == b->device && a->stream == b->stream && a->rank == b->rank &&
-	       a->pid == b->pid && a->tid == b->tid && a->process == b->process &&
-	       a->nvtx == b->nvtx;
-}
-
-static int find_set(struct pprof *pprof, const struct label_set *set, uint32_t *ret)
-{
-	uint64_t hash = hash__mix((uint64_t)set->device, (uint64_t)set->stream);
-	struct hash_cursor cursor;
-
-	hash = hash__mix(hash, (uint64_t)set->rank);
-	hash = hash__mix(hash, (uint64_t)set->pid << 32 | set->tid);
-	hash = hash__mix(hash, (uintptr_t)set->process ^ (uintptr_t)set->nvtx);
-	cursor = hash_index__find(&pprof->sets_index, hash);
-	while (hash_index__next(&pprof->sets_index, &cursor, ret))
-		if (is_same_set(&pprof->sets[*ret], set))
-			return 0;
-	if (array__grow(&pprof->sets, pprof->nr_sets, &pprof->nr_allocated_sets,
-			sizeof(*pprof->sets)) ||
-	    hash_index__add(&pprof->sets_index, hash, (uint32_t)pprof->nr_sets))
-		return no_memory();
-	*ret = (uint32_t)pprof->nr_sets;
-	pprof->sets[pprof->nr_sets++] = *set;
-	return 0;
-}
-
-static int make_set(struct pprof *pprof, const struct gpu_sample *sample,
-		    struct label_set *set)
-{
-	*set = (struct label_set){
-		.device = sample->labels->device,
-		.stream = sample->labels->stream,
-		.rank = sample->labels->rank,
-		.pid = sample->pid,
-		.tid = sample->tid,
-	};
-	if (frame_names__comm(pprof->names, sample, &set->process))
-		return no_memory();
-	if (sample->labels->nvtx && frame_names__get(pprof->names, sample->labels->nvtx,
-						     NULL, FRAME_CLASS_LABEL, &set->nvtx))
-		return no_memory();
-	return 0;
-}
-
 static int pprof__sample(struct sink *sink, const struct gpu_sample *sample)
 {
 	struct pprof *pprof = (struct pprof *)sink;
 	const struct frame_name *leaf;
-	struct label_set set;
 	uint32_t labels, stack;
-	int err = make_set(pprof, sample, &set);
 
-	if (!err)
-		err = find_set(pprof, &set, &labels);
-	if (err)
-		return err;
-	if (stack_fold__stack(pprof->fold, sample, NULL, &stack) ||
+	if (pprof_label_sets__of(&pprof->sets, pprof->names, sample, &labels) ||
+	    stack_fold__stack(pprof->fold, sample, NULL, &stack) ||
 	    frame_names__of(pprof->names, sample, 0, &leaf) ||
 	    key_sums__add(&pprof->samples, (uint64_t)leaf->id << 32 | stack,
 			  (uint64_t)sample->event << 32 | labels, sample->period))
@@ -303,7 +242,7 @@ static int add_worded_label(struct pprof *pprof, struct labels *labels, const ch
 	return add_label(pprof, labels, key, text, 0);
 }
 
-static int make_labels(struct pprof *pprof, const struct label_set *set,
+static int make_labels(struct pprof *pprof, const struct pprof_labels *set,
 		       struct labels *labels)
 {
 	int err = add_label(pprof, labels, "process", set->process->text, 0);
@@ -326,7 +265,7 @@ static int make_labels(struct pprof *pprof, const struct label_set *set,
 /* NULL: printed */
 static const struct cached_bytes *labels_of(struct pprof *pprof, uint32_t set)
 {
-	const struct label_set *key = &pprof->sets[set];
+	const struct pprof_labels *key = &pprof->sets.items[set];
 	const struct cached_bytes *known = byte_cache__find(&pprof->labels, key);
 	struct labels labels = {.nr_bytes = 0};
 
@@ -583,12 +522,11 @@ static void pprof__delete(struct sink *sink)
 	frame_names__delete(pprof->strings);
 	frame_names__delete(pprof->files);
 	frame_names__delete(pprof->names);
-	hash_index__release(&pprof->sets_index);
+	pprof_label_sets__release(&pprof->sets);
 	key_sums__release(&pprof->samples);
 	byte_cache__release(&pprof->labels);
 	byte_cache__release(&pprof->stacks);
 	free(pprof->locations);
-	free(pprof->sets);
 	free(pprof);
 }
 
