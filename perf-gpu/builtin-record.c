@@ -22,6 +22,7 @@ enum {
 	OPT_PYTHON,
 	OPT_CONTROL,
 	OPT_CAPTURE_RANGE,
+	OPT_DURATION,
 	OPT_NVTX,
 	OPT_PROBE,
 	OPT_SHARE,
@@ -59,6 +60,10 @@ static const struct usage_option options[] = {
 	 "commas between them, until it ends, Ctrl-C comes, or the command has run"},
 	{'D', "delay", "ms",
 	 "wait so long before recording begins; -1: until a command says enable"},
+	{OPT_DURATION, "duration", "time",
+	 "record for so many seconds, or ms, m, h or d with that unit, once recording "
+	 "has "
+	 "begun; the command goes on unrecorded, and is waited for"},
 	{OPT_CONTROL, "control", "way",
 	 "take the commands enable, disable, ping, snapshot and stop from "
 	 "fd:<fd>[,<ack-fd>] or "
@@ -179,6 +184,17 @@ static int take_delay(struct record_options *opts, const char *text)
 	if (!parse__delay(text, &opts->delay_ms))
 		return 0;
 	return usage__error(&usage, "-D takes milliseconds, or -1, not %s", text);
+}
+
+static int take_duration(struct record_options *opts, const char *text)
+{
+	if (!parse__duration(text, &opts->duration_ms))
+		return 0;
+	return usage__error(
+		&usage,
+		"--duration takes seconds, or a time with the unit ms, s, m, h "
+		"or d, such as 500ms, not %s",
+		text);
 }
 
 static int take_control(struct record_options *opts, const char *text)
@@ -328,6 +344,8 @@ static int take_option(struct record_options *opts, int key)
 		return take_pids(opts, optarg);
 	case 'D':
 		return take_delay(opts, optarg);
+	case OPT_DURATION:
+		return take_duration(opts, optarg);
 	case OPT_CONTROL:
 		return take_control(opts, optarg);
 	case OPT_CAPTURE_RANGE:
@@ -409,6 +427,10 @@ static int check_probe(const struct record_options *opts)
 		return usage__error(
 			&usage, "--capture-range has only --probe marker: other probes "
 				"don't see when the program wants it");
+	if (opts->probe == LAUNCH_PROBE_NONE && opts->duration_ms)
+		return usage__error(&usage,
+				    "--probe none takes no --duration: how long it "
+				    "records is the other recorder's");
 	if (opts->probe == LAUNCH_PROBE_NONE && call_graph != CALL_GRAPH_DEFAULT)
 		return usage__error(&usage, "--probe none takes no --call-graph: stacks "
 					    "are the other recorder's");

@@ -211,6 +211,8 @@ static int timeout_ms(const struct loop *loop)
 		return ANSWER_INTERVAL_MS;
 	if (loop->is_delayed && loop->begin_ms < now + DRAIN_INTERVAL_MS)
 		return loop->begin_ms > now ? (int)(loop->begin_ms - now) : 0;
+	if (loop->end_ms && loop->end_ms < now + DRAIN_INTERVAL_MS)
+		return loop->end_ms > now ? (int)(loop->end_ms - now) : 0;
 	return DRAIN_INTERVAL_MS;
 }
 
@@ -265,6 +267,29 @@ static bool is_full(struct loop *loop)
 	return true;
 }
 
+/* It runs from when something is recorded first. Return: recording ends. */
+static bool has_lasted(struct loop *loop)
+{
+	const uint64_t now = now_ms();
+
+	if (!loop->duration_ms || (!loop->end_ms && loop->state != CONTROL_RECORDING))
+		return false;
+	if (!loop->end_ms)
+		loop->end_ms = now + loop->duration_ms;
+	if (now < loop->end_ms)
+		return false;
+	if (loop->is_attached) {
+		loop->is_over = true;
+		return true;
+	}
+	pr_info("the recording has lasted for its --duration, and ends; %s goes on",
+		loop->name);
+	loop->is_time_up = true;
+	/* As in is_full() */
+	turn(loop, CONTROL_IDLE);
+	return true;
+}
+
 static int run(struct loop *loop)
 {
 	struct pollfd fds[] = {
@@ -292,6 +317,9 @@ static int run(struct loop *loop)
 		if (loop->is_attached && !control__has_process(loop->control))
 			loop->is_over = true;
 		cuda_watch__look(&loop->watch, now_ms());
+		/* Not behind what there is to be read, which may take its time */
+		if (has_lasted(loop))
+			break;
 		err = drain(loop);
 		if (!err && is_full(loop))
 			break;
@@ -345,7 +373,7 @@ static int wait_for_survivors(struct loop *loop)
 /* What the processes have, before their logs are read. */
 static int collect_rest(struct loop *loop)
 {
-	if (!loop->limit->reached_ns || !loop->control)
+	if ((!loop->limit->reached_ns && !loop->is_time_up) || !loop->control)
 		return wait_for_survivors(loop);
 	return wait_for_answers(loop);
 }

@@ -37,11 +37,14 @@ struct loop {
 	struct cuda_watch watch;
 	bool has_capture_range; /* processes say themselves when to record */
 	int delay_ms; /* until recording begins; -1: until a command says so */
+	uint64_t duration_ms; /* from when it begins; 0: any */
 	const char *name; /* of the command, if there is one */
 	/* of the functions below */
 	uint64_t bytes_at_round;
 	uint64_t begin_ms; /* by CLOCK_MONOTONIC, if is_delayed */
 	bool is_delayed;
+	uint64_t end_ms; /* of @duration_ms; 0: it has not begun */
+	bool is_time_up; /* the command, which was recorded, runs on */
 	bool is_answer_due; /* a command of --control is being carried out */
 	enum control_state state; /* that processes were told last */
 	/* Another file is wanted; processes write what they have, before it is begun. */
@@ -64,7 +67,7 @@ int loop__begin(struct loop *loop);
 
 /**
  * loop__run - record until the command ends, or the processes do, someone says so, or
- * the limit is reached, which is told
+ * the limit is reached or the time is up, which is told
  *
  * Processes that ran before run on, unrecorded.
  *

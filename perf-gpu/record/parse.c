@@ -201,6 +201,32 @@ int parse__delay(const char *text, int *ret_ms)
 	return 0;
 }
 
+int parse__duration(const char *text, uint64_t *ret_ms)
+{
+	static const struct {
+		const char *name;
+		uint64_t ms;
+	} units[] = {{"", 1000},   {"s", 1000},	   {"ms", 1},
+		     {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+	const uint64_t max_ms = 366ull * 86400000;
+	unsigned long long nr;
+	char *end;
+	int err;
+
+	err = parse_number(text, &end, &nr);
+	if (err)
+		return err;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(end, units[i].name) != 0)
+			continue;
+		if (!nr || nr > max_ms / units[i].ms)
+			return -ERANGE;
+		*ret_ms = nr * units[i].ms;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 /* Numbers and commas by turns. Each number takes two characters at least. */
 int parse__pids(const char *text, pid_t **ret_pids, size_t *ret_nr)
 {

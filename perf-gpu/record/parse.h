@@ -68,6 +68,14 @@ int parse__max_size(const char *text, uint64_t *ret_bytes);
 int parse__delay(const char *text, int *ret_ms);
 
 /**
+ * parse__duration - seconds, or a time with ms, s, m, h or d behind it
+ * @ret_ms: not 0; written on success only
+ *
+ * Return: 0, -EINVAL, or -ERANGE for none, or more than a year has.
+ */
+int parse__duration(const char *text, uint64_t *ret_ms);
+
+/**
  * parse__pids - -p's argument: process ids with commas between them
  * @ret_pids: to be freed; written on success only
  *

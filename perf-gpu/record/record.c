@@ -247,12 +247,13 @@ static int check_identity(const struct recording *rec)
 
 /*
  * Only where there will be commands, of the user's, to write what there is, or to stop at
- * --max-size: what isn't there can't go wrong.
+ * --max-size or --duration: what isn't there can't go wrong.
  */
 static int open_control(struct recording *rec)
 {
-	if (is_attaching(rec) || (!rec->options->delay_ms && !rec->options->control_fd &&
-				  !rec->rotation && !rec->limit.max_bytes))
+	if (is_attaching(rec) ||
+	    (!rec->options->delay_ms && !rec->options->control_fd && !rec->rotation &&
+	     !rec->limit.max_bytes && !rec->options->duration_ms))
 		return 0;
 	return control__create(&rec->spool, loop__first_state(rec->options->delay_ms),
 			       &rec->control);
@@ -538,6 +539,7 @@ static struct loop make_loop(struct recording *rec)
 			  .spool = &rec->spool},
 		.has_capture_range = rec->options->has_capture_range,
 		.delay_ms = rec->options->delay_ms,
+		.duration_ms = rec->options->duration_ms,
 		.name = rec->options->command[0],
 	};
 }
@@ -574,9 +576,10 @@ static int start_command(struct recording *rec, int *ret_status)
 }
 
 /* Of one that was interrupted, they may be about to end. */
-static struct survivors find_survivors(const struct recording *rec)
+static struct survivors find_survivors(const struct recording *rec,
+				       bool has_command_ended)
 {
-	if (is_attaching(rec) || !rec->is_injected || rec->limit.reached_ns ||
+	if (is_attaching(rec) || !rec->is_injected || !has_command_ended ||
 	    rec->signals.end_signal)
 		return (struct survivors){};
 	return survivors__find(&rec->spool);
@@ -586,6 +589,7 @@ static struct survivors find_survivors(const struct recording *rec)
 static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_whole)
 {
 	bool is_finished = false;
+	bool runs_on;
 	struct loop loop;
 	int err, wait_err = 0;
 
@@ -599,13 +603,14 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	if (err)
 		return err;
 	err = loop__run(&loop);
+	runs_on = rec->limit.reached_ns || loop.is_time_up;
 	/* Before the right to read other processes' environments is given up */
 	if (!err)
-		rec->survivors = find_survivors(rec);
+		rec->survivors = find_survivors(rec, !runs_on);
 	rec->sight = find_sight(rec, &loop.watch);
 	/* Now for what the processes have written. */
 	rights__keep(lasting_rights(rec));
-	if (!err && rec->workload && rec->limit.reached_ns) {
+	if (!err && rec->workload && runs_on) {
 		err = finish_early(rec, ret_is_whole);
 		is_finished = true;
 		loop__outlast(&loop);

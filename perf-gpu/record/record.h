@@ -36,6 +36,8 @@ struct record_options {
 	struct switch_options switching;
 	bool has_capture_range; /* from cudaProfilerStart() to cudaProfilerStop() only */
 	int delay_ms; /* until recording begins; -1: until a command says so */
+	uint64_t
+		duration_ms; /* of the recording, from when it begins; 0: it isn't limited */
 	struct control_fd *control_fd; /* where commands come from; NULL: nowhere */
 	const char *run_as; /* user that the command is run as; NULL: the recorder's */
 	const pid_t *pids; /* processes that run already, to be recorded */

@@ -179,3 +179,27 @@ TEST(pids_have_commas_between_them)
 	CHECK_EQ(pids[3], 4);
 	free(pids);
 }
+
+TEST(a_duration_is_of_seconds_or_has_a_unit)
+{
+	uint64_t ms = 1;
+	bool has_range = false;
+
+	CHECK_EQ(parse__duration("0", &ms), -ERANGE);
+	CHECK_EQ(parse__duration("367d", &ms), -ERANGE);
+	CHECK_EQ(parse__duration("-1", &ms), -EINVAL);
+	CHECK_EQ(parse__duration("10sec", &ms), -EINVAL);
+	CHECK_EQ(ms, 1);
+	CHECK_EQ(parse__duration("10", &ms), 0);
+	CHECK_EQ(ms, 10000);
+	CHECK_EQ(parse__duration("250ms", &ms), 0);
+	CHECK_EQ(ms, 250);
+	CHECK_EQ(parse__duration("3m", &ms), 0);
+	CHECK_EQ(ms, 180000);
+
+	CHECK_EQ(parse__capture_range("nvtx", &has_range), -EINVAL);
+	CHECK_EQ(parse__capture_range("cudaProfilerApi", &has_range), 0);
+	CHECK(has_range);
+	CHECK_EQ(parse__capture_range("none", &has_range), 0);
+	CHECK(!has_range);
+}
