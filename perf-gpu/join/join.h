@@ -11,8 +11,7 @@
  * handed out exactly once, by join__launch() or by join__rest(), so
  * time is neither lost nor doubled.
  *
- * Pure: no I/O, no globals. One thread, but that one may index while another announces; and
- * as join__at() says.
+ * Pure: no I/O, no globals. One thread, but that one may index while another announces.
  */
 #ifndef PERF_GPU_JOIN_JOIN_H
 #define PERF_GPU_JOIN_JOIN_H
@@ -76,8 +75,7 @@ const struct occurrence *join__rest(struct join *join, size_t *cursor);
 /**
  * join__at - the occurrence at a place
  *
- * It, and its activity, are valid until the next call of this or of join__rest(). One thread
- * may call this while another calls join__launch().
+ * It, and its activity, are valid until the next call of this or of join__rest().
  */
 const struct occurrence *join__at(struct join *join, size_t place);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "gpu_log.h"
-#include "util/read_ahead.h"
 
 /* Batches that are small enough to stay, with what they point to, in a core's cache */
 #define ITEMS_PER_BATCH 512
@@ -20,9 +19,8 @@ struct feeder {
 
 struct feed_ahead {
 	struct feeder feeder;
-	struct read_ahead *reader;
-	struct feed_item *batch;
 	size_t nr, next; /* of the batch */
+	struct feed_item batch[ITEMS_PER_BATCH];
 };
 
 static bool is_launch(const struct feed_item *item)
@@ -64,11 +62,10 @@ static void find_occurrences(const struct feeder *feeder, struct feed_item *item
 					event->correlation_id, &item->first);
 }
 
-static size_t fill(void *data, void *batch)
+static size_t fill(struct feed_ahead *ahead)
 {
-	/* A copy, or each item would wait for a cache line that both sides want. */
-	const struct feeder feeder = *(const struct feeder *)data;
-	struct feed_item *items = batch;
+	const struct feeder feeder = ahead->feeder;
+	struct feed_item *items = ahead->batch;
 	size_t nr = 0;
 
 	for (; nr < ITEMS_PER_BATCH && feed_order__next(feeder.order, &items[nr].entry);
@@ -88,29 +85,17 @@ int feed_ahead__new(struct feed_order *order, const struct launches *launches,
 		    struct callchains *chains, struct join *join, struct feed_ahead **ret)
 {
 	struct feed_ahead *ahead = calloc(1, sizeof(*ahead));
-	struct read_ahead_input input = {
-		.fill = fill,
-		.batch_bytes = ITEMS_PER_BATCH * sizeof(struct feed_item),
-	};
 
 	if (!ahead)
 		return -ENOMEM;
 	ahead->feeder = (struct feeder){
 		.order = order, .launches = launches, .chains = chains, .join = join};
-	input.data = &ahead->feeder;
-	if (read_ahead__new(&input, &ahead->reader)) {
-		free(ahead);
-		return -ENOMEM;
-	}
 	*ret = ahead;
 	return 0;
 }
 
 void feed_ahead__delete(struct feed_ahead *ahead)
 {
-	if (!ahead)
-		return;
-	read_ahead__delete(ahead->reader);
 	free(ahead);
 }
 
@@ -118,11 +103,9 @@ struct feed_item *feed_ahead__next(struct feed_ahead *ahead)
 {
 	if (ahead->next == ahead->nr) {
 		ahead->next = 0;
-		ahead->batch = read_ahead__next(ahead->reader, &ahead->nr);
-		if (!ahead->batch) {
-			ahead->nr = 0;
+		ahead->nr = fill(ahead);
+		if (!ahead->nr)
 			return NULL;
-		}
 	}
 	return &ahead->batch[ahead->next++];
 }

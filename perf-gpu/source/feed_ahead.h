@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is fed, what the samples of launches say, and where what they did on the GPU is: read
- * and joined by a thread of its own, some thousands of entries ahead of who makes samples of
- * them.
+ * and joined some hundreds of entries ahead of who makes samples of them, in batches. Where
+ * one thing is done many times, what it reads next is known, and is fetched meanwhile.
  *
- * From the beginning to the end, the order, the launches, the reader of both, the callchains
- * and the join are that thread's. Of them, other threads may ask what doesn't change any more:
- * the events, features and bytes of the reader, the counts of the order, and join__at(). All
- * functions are for one thread.
+ * From the beginning to the end, the order isn't to be moved by anyone else. One thread.
  */
 #ifndef PERF_GPU_SOURCE_FEED_AHEAD_H
 #define PERF_GPU_SOURCE_FEED_AHEAD_H

@@ -10,7 +10,6 @@
 #include "source/kept_records.h"
 #include "util/log.h"
 #include "util/progress.h"
-#include "util/read_ahead.h"
 #include "util/runs.h"
 #include "util/sum.h"
 
@@ -237,7 +236,7 @@ static void count_entry(struct feed_counts *counts, uint64_t time_ns)
 		counts->last_ns = time_ns;
 }
 
-/* A record, as the thread that reads ahead has seen it */
+/* A record, as it was looked at */
 struct read_record {
 	uint64_t place;
 	struct feed_entry entry;
@@ -245,14 +244,9 @@ struct read_record {
 	struct launch launch; /* if it is one, and to be fed */
 };
 
-/*
- * What the thread that reads ahead works with. Nothing that the caller writes to meanwhile
- * may be in the same cache lines, or each record would wait for them: not the order, either.
- */
-#define APART_BYTES 128
-
+/* Where the first reading is */
 struct first_reader {
-	_Alignas(APART_BYTES) const struct feed_order *order;
+	const struct feed_order *order;
 	uint64_t cursor;
 	bool is_done;
 	int err; /* why; 0: that was all */
@@ -278,10 +272,9 @@ static bool read_one(struct first_reader *reader, struct read_record *ret)
 	return true;
 }
 
-static size_t read_batch(void *data, void *batch)
+/* Return: how many; 0: there is none more. */
+static size_t read_batch(struct first_reader *reader, struct read_record *records)
 {
-	struct first_reader *reader = data;
-	struct read_record *records = batch;
 	size_t nr = 0;
 
 	while (!reader->is_done && nr < RECORDS_PER_BATCH &&
@@ -314,20 +307,13 @@ static void find_chains(const struct feed_order *order, struct read_record *reco
 	}
 }
 
-/* What is learnt meanwhile, until it is the order's */
-struct notes {
-	struct feed_counts counts;
-	struct kept_records kept;
-	struct runs runs;
-};
-
 /* The same runs, without what is kept */
-static void give_up_keeping(struct notes *notes)
+static void give_up_keeping(struct feed_order *order)
 {
-	struct kept_records *kept = &notes->kept;
+	struct kept_records *kept = &order->kept;
 
-	for (size_t i = 0; i < notes->runs.nr; i++) {
-		struct run *run = &notes->runs.items[i];
+	for (size_t i = 0; i < order->runs.nr; i++) {
+		struct run *run = &order->runs.items[i];
 
 		run->first = kept_record__offset(kept_records__at(kept, run->first));
 		run->last = kept_record__offset(kept_records__at(kept, run->last));
@@ -336,16 +322,16 @@ static void give_up_keeping(struct notes *notes)
 }
 
 /* 0 or -ENOMEM */
-static int add_record(struct notes *notes, const struct read_record *read)
+static int add_record(struct feed_order *order, const struct read_record *read)
 {
 	const struct feed_entry *entry = &read->entry;
-	struct kept_records *kept = &notes->kept;
+	struct kept_records *kept = &order->kept;
 
 	if (!kept->are_given_up &&
 	    !kept_records__add(kept, read->place, entry->time_ns, entry->event,
 			       entry->record, entry->is_launch ? &read->launch : NULL))
-		give_up_keeping(notes);
-	return runs__add(&notes->runs, entry->time_ns,
+		give_up_keeping(order);
+	return runs__add(&order->runs, entry->time_ns,
 			 kept->are_given_up ? read->place : kept->nr - 1);
 }
 
@@ -367,50 +353,37 @@ static int tell(const struct feed_order_input *input, const struct read_record *
 	return used_files__add_record(input->used_files, entry->record, entry->time_ns);
 }
 
-static int note(const struct feed_order *order, const struct read_record *read,
-		struct notes *notes)
+static int note(struct feed_order *order, const struct read_record *read)
 {
 	progress__at(read->place);
 	if (!read->entry.is_launch)
-		count_lost(&notes->counts, read->entry.record);
+		count_lost(&order->counts, read->entry.record);
 	if (read->seen < 0)
-		notes->counts.nr_broken++;
+		order->counts.nr_broken++;
 	if (read->seen <= 0)
 		return 0;
-	if (tell(&order->input, read) || add_record(notes, read))
+	if (tell(&order->input, read) || add_record(order, read))
 		return -ENOMEM;
-	count_entry(&notes->counts, read->entry.time_ns);
+	count_entry(&order->counts, read->entry.time_ns);
 	return 0;
 }
 
 static int note_records(struct feed_order *order)
 {
+	struct read_record *records = calloc(RECORDS_PER_BATCH, sizeof(*records));
 	struct first_reader reader = {.order = order};
-	const struct read_ahead_input input = {
-		.fill = read_batch,
-		.data = &reader,
-		.batch_bytes = RECORDS_PER_BATCH * sizeof(struct read_record),
-	};
-	struct read_record *records;
-	struct read_ahead *ahead;
-	struct notes notes = {.counts = {0}};
-	int err = 0;
+	int err = records ? 0 : -ENOMEM;
 	size_t nr;
 
 	progress__begin("reading", order->input.path,
 			perfdata_reader__data_bytes(order->input.reader));
-	if (read_ahead__new(&input, &ahead))
-		return no_memory(order);
-	while (!err && (records = read_ahead__next(ahead, &nr))) {
-		if (order->input.used_files || !notes.kept.are_given_up)
+	while (!err && (nr = read_batch(&reader, records))) {
+		if (order->input.used_files || !order->kept.are_given_up)
 			find_chains(order, records, nr);
 		for (size_t i = 0; i < nr && !err; i++)
-			err = note(order, &records[i], &notes);
+			err = note(order, &records[i]);
 	}
-	read_ahead__delete(ahead);
-	order->counts = notes.counts;
-	order->kept = notes.kept;
-	order->runs = notes.runs;
+	free(records);
 	return err ? no_memory(order) : reader.err;
 }
 

@@ -6,8 +6,7 @@
  *
  * perf.data is read from the beginning to the end once, to learn where it is in order
  * (util/runs.h), and as much is kept of it as there is room for (source/kept_records.h). If
- * that isn't all, it is read once more, in order, and nothing is kept. One thread, which has
- * another read ahead for it in feed_order__read().
+ * that isn't all, it is read once more, in order, and nothing is kept. One thread.
  */
 #ifndef PERF_GPU_SOURCE_FEED_ORDER_H
 #define PERF_GPU_SOURCE_FEED_ORDER_H

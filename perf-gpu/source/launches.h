@@ -24,10 +24,7 @@
 
 struct launches;
 
-/*
- * What is needed of a launch's sample. It is small, since millions go from one thread to
- * another, and what one has written to makes the other wait: 30 ns for each cache line.
- */
+/* What is needed of a launch's sample; small, since there are millions. */
 struct launch_sample {
 	uint64_t time_ns;
 	uint32_t pid, tid, cpu;

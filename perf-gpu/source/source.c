@@ -2,9 +2,9 @@
 /*
  * Several passes over perf.data (source/feed_order.h). The first tells the join which
  * launches there are, so that it is known which kernels have none; the last feeds
- * everything to the sink, by time. In both a thread reads perf.data ahead
- * (source/feed_order.h, source/feed_ahead.h), and beside the first, what the GPU did is
- * indexed; all else is done in the caller's.
+ * everything to the sink, by time. Beside the first, a thread indexes what the GPU did, and
+ * sinks have threads that write; all else is done in the caller's. To hand over each launch
+ * from one thread to another takes longer than most of what could be done there.
  */
 #include "source/source.h"
 
