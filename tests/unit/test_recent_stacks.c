@@ -62,13 +62,16 @@ TEST(all_that_a_stack_depends_on_is_compared)
 
 TEST(many_stacks_are_found_or_forgotten_but_never_wrong)
 {
+	enum { NR = 20000 };
 	struct recent_stacks *recent;
 	struct stack stack, *found;
 	size_t nr_found = 0;
 
 	CHECK_EQ(recent_stacks__new(&recent), 0);
 	for (int round = 0; round < 2; round++)
-		for (uint64_t i = 0; i < 20000; i++) {
+		for (uint64_t k = 0; k < NR; k++) {
+			/* Back to the oldest, which has gone for those behind it */
+			uint64_t i = round ? NR - 1 - k : k;
 			struct recent_key of_chain = key;
 
 			of_chain.chain = 1 + i;
