@@ -28,6 +28,10 @@ struct callchain_set {
 
 struct callchains {
 	uint64_t last_number;
+	/* A bit for each number, up to the last that has come again; the others haven't */
+	uint64_t *again;
+	size_t nr_again_words;
+	bool is_again_lost; /* there was no memory for them */
 	struct callchain_set sets[NR_SETS];
 };
 
@@ -44,6 +48,7 @@ void callchains__delete(struct callchains *chains)
 	for (size_t i = 0; i < NR_SETS; i++)
 		for (size_t k = 0; k < NR_PLACES; k++)
 			free(chains->sets[i].chains[k]);
+	free(chains->again);
 	free(chains);
 }
 
@@ -120,6 +125,38 @@ static uint64_t add(struct callchains *chains, struct callchain_set *set, uint64
 	return new->number;
 }
 
+static bool make_again_room(struct callchains *chains)
+{
+	size_t nr = 2 * (chains->last_number / 64 + 1);
+	uint64_t *grown = reallocarray(chains->again, nr, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	memset(grown + chains->nr_again_words, 0,
+	       (nr - chains->nr_again_words) * sizeof(*grown));
+	chains->again = grown;
+	chains->nr_again_words = nr;
+	return true;
+}
+
+/* Return: the number */
+static uint64_t note_again(struct callchains *chains, uint64_t number)
+{
+	if (number / 64 >= chains->nr_again_words && !make_again_room(chains))
+		chains->is_again_lost = true;
+	else
+		chains->again[number / 64] |= 1ull << number % 64;
+	return number;
+}
+
+bool callchains__came_again(const struct callchains *chains, uint64_t number)
+{
+	if (chains->is_again_lost)
+		return true;
+	return number / 64 < chains->nr_again_words &&
+	       chains->again[number / 64] >> number % 64 & 1;
+}
+
 uint64_t callchains__find(struct callchains *chains, uint64_t hash, const uint64_t *ips,
 			  uint64_t nr_ips)
 {
@@ -127,7 +164,7 @@ uint64_t callchains__find(struct callchains *chains, uint64_t hash, const uint64
 
 	for (size_t i = 0; i < NR_PLACES && set->chains[i]; i++)
 		if (set->hashes[i] == hash && is_same(set->chains[i], ips, nr_ips))
-			return set->chains[i]->number;
+			return note_again(chains, set->chains[i]->number);
 	return add(chains, set, hash, ips, nr_ips);
 }
 

@@ -13,6 +13,7 @@
 #ifndef PERF_GPU_SOURCE_CALLCHAINS_H
 #define PERF_GPU_SOURCE_CALLCHAINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct callchains;
@@ -37,5 +38,8 @@ uint64_t callchains__number(struct callchains *chains, const uint64_t *ips,
 uint64_t callchains__hash(const uint64_t *ips, uint64_t nr_ips);
 uint64_t callchains__find(struct callchains *chains, uint64_t hash, const uint64_t *ips,
 			  uint64_t nr_ips);
+
+/* Was a number given more than once? Without memory, all were. */
+bool callchains__came_again(const struct callchains *chains, uint64_t number);
 
 #endif

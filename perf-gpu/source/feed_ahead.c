@@ -28,13 +28,18 @@ static bool is_launch(const struct feed_item *item)
 	return item->entry.record && item->entry.is_launch;
 }
 
-/* Its callchain has a hash for now, unless it has a number already. */
+/*
+ * Its callchain has a hash for now, unless it has a number already; that doesn't count where it
+ * comes once, and nothing that is made of it is needed again.
+ */
 static void read_launch(const struct feeder *feeder, struct feed_item *item)
 {
 	const struct launch_sample *sample = &item->launch.sample;
 
 	if (feed_order__know(feeder->order, &item->entry, &item->launch)) {
 		launches__resolve(feeder->launches, &item->launch);
+		if (!callchains__came_again(feeder->chains, item->launch.chain))
+			item->launch.chain = 0;
 		item->err = 0;
 		return;
 	}

@@ -135,7 +135,7 @@ static struct stack *find(struct launch_stacks *stacks, const struct launch *lau
 	};
 	struct stack *made, *known;
 
-	if (!stacks->recent)
+	if (!stacks->recent || !key.chain)
 		return make(stacks, launch, log, key.api);
 	known = recent_stacks__find(stacks->recent, &key);
 	if (known)

@@ -40,7 +40,7 @@ struct launch {
 	struct launch_event event; /* log_id 0: a hit of no call that is known */
 	bool is_hit; /* of a probe on the API function's entry */
 	bool is_earlier; /* it is of before the file: for its GPU records alone */
-	uint64_t chain; /* callchains__number() of the sample's; 0: not asked for */
+	uint64_t chain; /* callchains__number() of the sample's; 0: it doesn't matter */
 };
 
 /**

@@ -12,39 +12,14 @@
  */
 #define MAX_STATIC_RUNTIME_FRAMES 6
 
-enum owner {
-	OWNER_US,
-	OWNER_CUPTI,
-	OWNER_DRIVER,
-	OWNER_RUNTIME,
-	OWNER_PROGRAM,
-};
-
 static bool has_prefix(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/*
- * By the file's name. Wheels rename libraries they bundle, as in
- * libcudart-d0da41ae.so.11.0.
- */
-static enum owner owner_of(const struct map *map)
+static enum dso_owner owner_of(const struct map *map)
 {
-	const char *name;
-
-	if (!map)
-		return OWNER_PROGRAM;
-	name = dso__basename(map->dso);
-	if (has_prefix(name, "libperf-gpu-inject.so"))
-		return OWNER_US;
-	if (has_prefix(name, "libcupti.so") || has_prefix(name, "libcupti-"))
-		return OWNER_CUPTI;
-	if (has_prefix(name, "libcuda.so") || has_prefix(name, "libcudadebugger.so"))
-		return OWNER_DRIVER;
-	if (has_prefix(name, "libcudart.so") || has_prefix(name, "libcudart-"))
-		return OWNER_RUNTIME;
-	return OWNER_PROGRAM;
+	return map ? dso__owner(map->dso) : DSO_OWNER_PROGRAM;
 }
 
 /* Is SYMBOL, perhaps with __ before it, _ptsz or _v7000 behind it, the function API? */
@@ -140,12 +115,12 @@ static size_t chain__find_program(const struct chain *chain, const char *api)
 	size_t i;
 
 	for (i = 0; i < chain->nr; i++) {
-		enum owner owner = owner_of(chain__map(chain, i));
+		enum dso_owner owner = owner_of(chain__map(chain, i));
 
-		if (owner == OWNER_PROGRAM)
+		if (owner == DSO_OWNER_PROGRAM)
 			break;
-		has_callee |= owner == OWNER_CUPTI || owner == OWNER_DRIVER;
-		has_runtime |= owner == OWNER_RUNTIME;
+		has_callee |= owner == DSO_OWNER_CUPTI || owner == DSO_OWNER_DRIVER;
+		has_runtime |= owner == DSO_OWNER_RUNTIME;
 	}
 	if (i < chain->nr && !chain__is_code(chain, i))
 		return i;
@@ -226,7 +201,7 @@ void stack__build(struct stack *ret, const struct machine *machine,
 	for (size_t i = 0; i < program && keep_driver_frames; i++) {
 		const struct map *map = chain__map(&chain, i);
 
-		if (owner_of(map) == OWNER_US)
+		if (owner_of(map) == DSO_OWNER_US)
 			continue;
 		stack__add(ret, NULL, chain__ip(&chain, i));
 		last = symbol_of(map, chain__ip(&chain, i));

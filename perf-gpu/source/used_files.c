@@ -27,6 +27,20 @@ struct program {
 /* Files whose paths are there, of which most callchains have a few */
 #define NR_ADDED 256
 
+/*
+ * Pages that are known to be of files whose paths are there: a program has some hundreds that
+ * its callchains go through
+ */
+#define NR_PAGES   1024
+#define PAGE_BYTES 4096
+
+struct seen_page {
+	uint64_t epoch; /* machine__nr_map_changes() */
+	uint64_t page; /* an address / PAGE_BYTES */
+	uint32_t pid;
+	bool is_there;
+};
+
 struct seen_chain {
 	uint64_t epoch; /* machine__nr_map_changes() */
 	uint64_t chain; /* its number; 0: none */
@@ -45,6 +59,7 @@ struct used_files {
 	const struct dso
 		*added[NR_ADDED]; /* by hash: who is here needn't be looked for */
 	struct seen_chain seen[NR_SEEN];
+	struct seen_page pages[NR_PAGES];
 };
 
 static int compare_paths(const void *a, const void *b)
@@ -179,29 +194,62 @@ static bool used_files__has_seen(struct used_files *files, uint32_t pid, uint64_
 	return false;
 }
 
+static struct seen_page *page_of(struct used_files *files, uint32_t pid, uint64_t address)
+{
+	return &files->pages[((address / PAGE_BYTES) ^ hash__mix(0, pid)) % NR_PAGES];
+}
+
+/* Is all of the page that an address is in, and not at its beginning, of such a file? */
+static bool used_files__knows_page(struct used_files *files, uint32_t pid,
+				   uint64_t address, uint64_t epoch)
+{
+	const struct seen_page *page = page_of(files, pid, address);
+
+	return page->page == address / PAGE_BYTES && page->is_there && page->pid == pid &&
+	       page->epoch == epoch && address % PAGE_BYTES;
+}
+
+/* The file of a map, which is there, is. */
+static void used_files__note_page(struct used_files *files, uint32_t pid,
+				  const struct map *map, uint64_t address, uint64_t epoch)
+{
+	uint64_t page = address / PAGE_BYTES;
+
+	if (map->start <= page * PAGE_BYTES && map->end - page * PAGE_BYTES >= PAGE_BYTES)
+		*page_of(files, pid, address) = (struct seen_page){
+			.epoch = epoch, .page = page, .pid = pid, .is_there = true};
+}
+
+static int used_files__add_address(struct used_files *files, uint32_t pid, uint64_t ip,
+				   uint64_t epoch)
+{
+	/* A return address belongs to the call before it, others to themselves. */
+	const struct map *map = machine__find_map(files->machine, pid, ip - 1);
+
+	if (used_files__add_map(files, map))
+		return -ENOMEM;
+	if (map && ip < map->end) {
+		used_files__note_page(files, pid, map, ip - 1, epoch);
+		return 0;
+	}
+	return used_files__add_map(files, machine__find_map(files->machine, pid, ip));
+}
+
 int used_files__add_launch(struct used_files *files, const struct launch_sample *sample,
 			   uint64_t chain)
 {
+	uint64_t epoch = machine__nr_map_changes(files->machine);
+
 	files->is_out_of_order |= sample->time_ns < files->last_change_ns;
 	if (sample->time_ns > files->last_launch_ns)
 		files->last_launch_ns = sample->time_ns;
 	files->has_copied_stacks |= sample->user_state_bytes > 0;
 	if (used_files__has_seen(files, sample->pid, chain))
 		return 0;
-	for (uint64_t i = 0; i < sample->nr_ips; i++) {
-		uint64_t ip = sample->ips[i];
-		const struct map *map =
-			machine__find_map(files->machine, sample->pid, ip - 1);
-
-		/* A return address belongs to the call before it, others to themselves. */
-		if (used_files__add_map(files, map))
+	for (uint64_t i = 0; i < sample->nr_ips; i++)
+		if (!used_files__knows_page(files, sample->pid, sample->ips[i], epoch) &&
+		    used_files__add_address(files, sample->pid, sample->ips[i], epoch))
 			return -ENOMEM;
-		if (map && ip < map->end)
-			continue;
-		map = machine__find_map(files->machine, sample->pid, ip);
-		if (used_files__add_map(files, map))
-			return -ENOMEM;
-	}
 	return 0;
 }
 

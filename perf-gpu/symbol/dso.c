@@ -28,6 +28,7 @@ struct dso {
 	const char *base; /* its last part */
 	struct symbol_files *files;
 	struct build_id id; /* of the file that was mapped */
+	enum dso_owner owner;
 	bool is_anonymous;
 	bool is_loaded; /* was tried: at most one of those below is there */
 	struct elf_symbols *elf;
@@ -70,6 +71,28 @@ bool dso__is_anonymous(const char *path)
 	return is_perf_map(path);
 }
 
+/* Wheels rename libraries they bundle, as in libcudart-d0da41ae.so.11.0. */
+static enum dso_owner owner_of(const char *base)
+{
+	static const struct {
+		const char *prefix;
+		enum dso_owner owner;
+	} owners[] = {
+		{"libperf-gpu-inject.so", DSO_OWNER_US},
+		{"libcupti.so", DSO_OWNER_CUPTI},
+		{"libcupti-", DSO_OWNER_CUPTI},
+		{"libcuda.so", DSO_OWNER_DRIVER},
+		{"libcudadebugger.so", DSO_OWNER_DRIVER},
+		{"libcudart.so", DSO_OWNER_RUNTIME},
+		{"libcudart-", DSO_OWNER_RUNTIME},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		if (has_prefix(base, owners[i].prefix))
+			return owners[i].owner;
+	return DSO_OWNER_PROGRAM;
+}
+
 int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
 	     const struct build_id *id, struct dso **ret)
 {
@@ -90,6 +113,7 @@ int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
 	}
 	dso->base = strrchr(dso->path, '/');
 	dso->base = dso->base ? dso->base + 1 : dso->path;
+	dso->owner = owner_of(dso->base);
 	*ret = dso;
 	return 0;
 }
@@ -103,6 +127,11 @@ void dso__delete(struct dso *dso)
 	perf_map__close(dso->perf_map);
 	free(dso->path);
 	free(dso);
+}
+
+enum dso_owner dso__owner(const struct dso *dso)
+{
+	return dso->owner;
 }
 
 bool dso__is_memory(const struct dso *dso)

@@ -45,6 +45,17 @@ int dso__new(const char *path, uint32_t pid, struct symbol_files *files,
 	     const struct build_id *id, struct dso **ret);
 void dso__delete(struct dso *dso); /* NULL is fine */
 
+/* Whose code a file has, by its name */
+enum dso_owner {
+	DSO_OWNER_PROGRAM,
+	DSO_OWNER_US,
+	DSO_OWNER_CUPTI,
+	DSO_OWNER_DRIVER,
+	DSO_OWNER_RUNTIME,
+};
+
+enum dso_owner dso__owner(const struct dso *dso);
+
 /* Is it memory that no file describes? Its code is a JIT compiler's. */
 bool dso__is_memory(const struct dso *dso);
 

@@ -30,6 +30,27 @@ TEST(equal_callchains_have_one_number)
 	callchains__delete(NULL);
 }
 
+TEST(which_callchains_came_again_is_known)
+{
+	struct callchains *chains = new_chains();
+	uint64_t ips[] = {0x401000, 0};
+
+	/* Every third comes twice, one of them when all others are known. */
+	for (uint64_t i = 1; i <= 1000; i++) {
+		ips[1] = i;
+		CHECK_EQ(callchains__number(chains, ips, 2), i);
+		CHECK(!callchains__came_again(chains, i));
+		if (i % 3 == 0)
+			CHECK_EQ(callchains__number(chains, ips, 2), i);
+	}
+	ips[1] = 1;
+	CHECK_EQ(callchains__number(chains, ips, 2), 1);
+	for (uint64_t i = 1; i <= 1000; i++)
+		CHECK_EQ(callchains__came_again(chains, i), i % 3 == 0 || i == 1);
+	CHECK(!callchains__came_again(chains, 1000000));
+	callchains__delete(chains);
+}
+
 TEST(a_callchain_is_copied)
 {
 	uint64_t mine[] = {0x1000, 0x2000};

@@ -96,6 +96,60 @@ TEST(what_no_stack_goes_through_is_left_out)
 	used_files__delete(NULL);
 }
 
+/* Of a page that was seen, all addresses have the same file only if it is mapped whole. */
+TEST(files_that_share_a_page_are_told_apart)
+{
+	struct used_files *files = new_files();
+
+	exec(files, 1);
+	map_file(files, 1, 0x10000, "/app");
+	map_file(files, 1, 0x20000, "/first.so");
+	map_file(files, 1, 0x21000, "/second.so");
+	map_file(files, 1, 0x30800, "/third.so");
+	map_file(files, 1, 0x31800, "/fourth.so");
+	launch(files, 1, 0x20800);
+	launch(files, 1, 0x20801);
+	CHECK(!wants(files, "/second.so"));
+	launch(files, 1, 0x21001);
+	CHECK(wants(files, "/second.so"));
+	launch(files, 1, 0x31400);
+	launch(files, 1, 0x31401);
+	CHECK(!wants(files, "/fourth.so"));
+	launch(files, 1, 0x31c00);
+	CHECK(wants(files, "/fourth.so"));
+	/* The call is the last instruction of the page before. */
+	map_file(files, 1, 0x40000, "/fifth.so");
+	map_file(files, 1, 0x41000, "/sixth.so");
+	launch(files, 1, 0x41800);
+	CHECK(!wants(files, "/fifth.so"));
+	launch(files, 1, 0x41000);
+	CHECK(wants(files, "/fifth.so"));
+	used_files__delete(files);
+}
+
+/* What is known of a page is so no longer where it is mapped anew, nor in other processes. */
+TEST(a_page_is_known_until_maps_change)
+{
+	struct used_files *files = new_files();
+
+	exec(files, 1);
+	map_file(files, 1, 0x10000, "/app");
+	map_file(files, 1, 0x20000, "/old.so");
+	launch(files, 1, 0x20800);
+	map_file(files, 1, 0x20000, "/new.so");
+	CHECK(!wants(files, "/new.so"));
+	launch(files, 1, 0x20800);
+	CHECK(wants(files, "/new.so"));
+	exec(files, 2);
+	map_file(files, 2, 0x10000, "/app");
+	map_file(files, 2, 0x20000, "/of_other.so");
+	launch(files, 1, 0x20800);
+	CHECK(!wants(files, "/of_other.so"));
+	launch(files, 2, 0x20800);
+	CHECK(wants(files, "/of_other.so"));
+	used_files__delete(files);
+}
+
 TEST(each_program_of_a_process_stays)
 {
 	struct used_files *files = new_files();
