@@ -63,6 +63,13 @@ static bool has_marker; /* that can be hit */
  */
 static atomic_uchar api_kinds[2][API_MAX_CBIDS];
 
+/* These functions; written and read by who switches */
+static struct {
+	CUpti_CallbackDomain domain;
+	CUpti_CallbackId cbid;
+} functions[2 * API_MAX_CBIDS];
+static size_t nr_functions; /* 0: not known yet, of this recording */
+
 static atomic_uchar *kind_at(CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 {
 	return &api_kinds[domain == CUPTI_CB_DOMAIN_RUNTIME_API][cbid];
@@ -360,6 +367,7 @@ int launch__prepare(const struct config *with_config, struct log *log)
 	records_calls = config->kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_CALL);
 	self.log = log;
 	memset(self.has_api, 0, sizeof(self.has_api));
+	nr_functions = 0;
 	atomic_store(&newest_correlation, 0);
 	has_marker = can_hit_marker(log);
 	return open_launches(&self);
@@ -428,11 +436,11 @@ static enum api_kind kind_of(const char *name)
 	return graph__kind_of(name, config->kinds);
 }
 
-unsigned int launch__enable(bool on)
+/* Once a recording: to ask CUPTI for all its names takes milliseconds. */
+static void find_functions(void)
 {
 	static const CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_RUNTIME_API,
 						       CUPTI_CB_DOMAIN_DRIVER_API};
-	unsigned int nr_enabled = 0;
 
 	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
 		/* Not up to the first that has no name: ids have gaps. */
@@ -447,9 +455,25 @@ unsigned int launch__enable(bool on)
 				continue;
 			atomic_store_explicit(kind_at(domains[i], cbid), kind,
 					      memory_order_relaxed);
-			if (!cupti->cuptiEnableCallback(on, subscriber, domains[i], cbid))
-				nr_enabled += has_stack(kind);
+			functions[nr_functions].domain = domains[i];
+			functions[nr_functions++].cbid = cbid;
 		}
+	}
+}
+
+unsigned int launch__enable(bool on)
+{
+	unsigned int nr_enabled = 0;
+
+	if (!nr_functions)
+		find_functions();
+	for (size_t i = 0; i < nr_functions; i++) {
+		const CUpti_CallbackDomain domain = functions[i].domain;
+		const CUpti_CallbackId cbid = functions[i].cbid;
+
+		if (!cupti->cuptiEnableCallback(on, subscriber, domain, cbid))
+			nr_enabled += has_stack(atomic_load_explicit(
+				kind_at(domain, cbid), memory_order_relaxed));
 	}
 	if (config->kinds & GPU_LOG_KIND_BIT(GPU_LOG_KIND_FAULT))
 		cupti->cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
