@@ -27,7 +27,9 @@ struct buffer {
 };
 
 struct write_behind {
-	int fd;
+	int fd; /* of write_file() */
+	int (*write)(void *data, const unsigned char *bytes, size_t nr);
+	void *data;
 	struct buffer buffers[NR_BUFFERS];
 	pthread_t thread;
 	pthread_mutex_t mutex;
@@ -43,16 +45,18 @@ static struct buffer *buffer_at(struct write_behind *behind, uint64_t i)
 	return &behind->buffers[i % NR_BUFFERS];
 }
 
-static int write_all(int fd, const unsigned char *data, size_t bytes)
+static int write_file(void *data, const unsigned char *from, size_t bytes)
 {
+	const struct write_behind *behind = data;
+
 	while (bytes) {
-		ssize_t written = write(fd, data, bytes);
+		ssize_t written = write(behind->fd, from, bytes);
 
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
 			return written < 0 ? -errno : -EIO;
-		data += written;
+		from += written;
 		bytes -= (size_t)written;
 	}
 	return 0;
@@ -71,7 +75,7 @@ static void write_one(struct write_behind *behind)
 
 	pthread_mutex_unlock(&behind->mutex);
 	if (!err)
-		err = write_all(behind->fd, buffer->data, buffer->bytes);
+		err = behind->write(behind->data, buffer->data, buffer->bytes);
 	pthread_mutex_lock(&behind->mutex);
 	behind->err = err;
 	behind->nr_written++;
@@ -114,14 +118,11 @@ static int make_buffers(struct write_behind *behind, size_t bytes)
 	return 0;
 }
 
-int write_behind__new(int fd, size_t bytes, struct write_behind **ret)
+/* @behind: all 0, but for who writes; released if this fails */
+static int start(struct write_behind *behind, size_t bytes, struct write_behind **ret)
 {
-	struct write_behind *behind = calloc(1, sizeof(*behind));
 	int err;
 
-	if (!behind)
-		return -ENOMEM;
-	behind->fd = fd;
 	pthread_mutex_init(&behind->mutex, NULL);
 	pthread_cond_init(&behind->changed, NULL);
 	err = make_buffers(behind, bytes);
@@ -133,6 +134,30 @@ int write_behind__new(int fd, size_t bytes, struct write_behind **ret)
 	}
 	*ret = behind;
 	return 0;
+}
+
+int write_behind__new(int fd, size_t bytes, struct write_behind **ret)
+{
+	struct write_behind *behind = calloc(1, sizeof(*behind));
+
+	if (!behind)
+		return -ENOMEM;
+	behind->fd = fd;
+	behind->write = write_file;
+	behind->data = behind;
+	return start(behind, bytes, ret);
+}
+
+int write_behind__new_by(int (*write)(void *data, const unsigned char *bytes, size_t nr),
+			 void *data, size_t bytes, struct write_behind **ret)
+{
+	struct write_behind *behind = calloc(1, sizeof(*behind));
+
+	if (!behind)
+		return -ENOMEM;
+	behind->write = write;
+	behind->data = data;
+	return start(behind, bytes, ret);
 }
 
 unsigned char *write_behind__buffer(struct write_behind *behind)

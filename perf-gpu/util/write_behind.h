@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing to a file while more is made: a thread that calls write(2). There are some
- * buffers, of which the caller fills one while those before it are written.
+ * Writing to a file while more is made: a thread that calls write(2), or another writer. There
+ * are some buffers, of which the caller fills one while those before it are written.
  *
  *	write_behind__new(fd, bytes, &behind);
  *	fill write_behind__buffer(behind)
@@ -27,6 +27,11 @@ struct write_behind;
  * Return: 0, -ENOMEM, or another errno of pthread_create(3).
  */
 int write_behind__new(int fd, size_t bytes, struct write_behind **ret);
+
+/* The same by a writer of the caller's: @write gets buffers one after the other, as they were
+ * put, in the thread. It returns 0 or a negative errno, which ends it. */
+int write_behind__new_by(int (*write)(void *data, const unsigned char *bytes, size_t nr),
+			 void *data, size_t bytes, struct write_behind **ret);
 
 /* The buffer to fill; another one after each write_behind__put(). */
 unsigned char *write_behind__buffer(struct write_behind *behind);

@@ -59,3 +59,43 @@ TEST(a_full_disk_is_told)
 	write_behind__delete(behind);
 	close(fd);
 }
+
+/* What a writer of the caller's was given: the first byte of each buffer */
+struct given {
+	unsigned char bytes[8];
+	size_t nr;
+	int err; /* of the last of these */
+};
+
+static int take(void *data, const unsigned char *bytes, size_t nr)
+{
+	struct given *given = data;
+
+	CHECK_EQ(nr, 2);
+	given->bytes[given->nr++] = bytes[0];
+	return given->nr == 3 ? given->err : 0;
+}
+
+static void put_byte(struct write_behind *behind, unsigned char byte)
+{
+	write_behind__buffer(behind)[0] = byte;
+	write_behind__put(behind, 2);
+}
+
+TEST(another_writer_gets_buffers_in_order_until_it_fails)
+{
+	const int errs[] = {0, -EIO};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct given given = {.err = errs[i]};
+		struct write_behind *behind;
+
+		CHECK_EQ(write_behind__new_by(take, &given, 2, &behind), 0);
+		for (unsigned char byte = 'a'; byte < 'f'; byte++)
+			put_byte(behind, byte);
+		CHECK_EQ(write_behind__drain(behind), errs[i]);
+		CHECK_EQ(given.nr, errs[i] ? 3 : 5);
+		CHECK(!memcmp(given.bytes, "abcde", given.nr));
+		write_behind__delete(behind);
+	}
+}
