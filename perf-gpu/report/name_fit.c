@@ -148,7 +148,8 @@ static bool shorten(const char *text, unsigned int parts, char *out)
 		} else if (strchr("<({[", *scan.at)) {
 			if (!scan__bracket(&scan, is_start))
 				return false;
-		} else if (starts_with(scan.at, " >") && scan.out[-1] == '>') {
+		} else if (starts_with(scan.at, " >") && scan.out > out &&
+			   scan.out[-1] == '>') {
 			scan.at++; /* "> >" of C++98 */
 		} else {
 			if (strchr(">)}]", *scan.at) && !scan.depth--)

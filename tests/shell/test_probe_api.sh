@@ -133,8 +133,8 @@ check "libcuda elsewhere: launches are recorded from then on" test "$(said launc
 no_gpu()
 {
 	expect "$1: launches are recorded" 50 "$(said launches)"
-	check "$1: inject runs" "$PERF_GPU" inject
-	"$PERF_GPU" inject 2>inject.err
+	check "$1: inject runs" "$PERF_GPU" inject -o none.data
+	"$PERF_GPU" inject -o none.data 2>inject.err
 	expect_match "$1: inject says that there is nothing to weigh" \
 		'the stacks of 50 launches were recorded, but no GPU records' "$(cat inject.err)"
 	expect_match "$1: perf shows the stacks" '\bcuLaunchKernel\b' "$(perf script 2>/dev/null)"

@@ -46,7 +46,7 @@ shared()
 	expect_match "$what: is told" 'CUPTI is left to others \(--share\): the stacks .*, not what the GPU did$' \
 		"$(cat err)"
 	expect "$what: in one line" 1 "$(grep -vc '^\[ ' err)"
-	"$PERF_GPU" inject 2>inject.err
+	"$PERF_GPU" inject -o none.data 2>inject.err
 	expect_match "$what: inject says that there is nothing to weigh" \
 		"the stacks of $launches launches were recorded, but no GPU records" "$(cat inject.err)"
 	local reader
