@@ -124,8 +124,21 @@ static bool has_sane_notes(Elf *elf)
 	return true;
 }
 
-/* Return: bytes written to @ret, 0 if there is no build id. */
-static size_t read_build_id(const char *path, uint8_t *ret)
+/* Is it the kernel's name of memory, or a device? There is no file of it to have an id. */
+static bool is_no_file(const char *path)
+{
+	static const char *const prefixes[] = {"/memfd:", "/SYSV", "/anon_hugepage",
+					       "/dev/"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		if (!strncmp(path, prefixes[i], strlen(prefixes[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Return: bytes written to @ret, 0 if there is no build id, or a negative errno. */
+static ssize_t read_build_id(const char *path, uint8_t *ret)
 {
 	const void *build_id;
 	ssize_t bytes = 0;
@@ -136,7 +149,7 @@ static size_t read_build_id(const char *path, uint8_t *ret)
 	/* Whatever is there now, opening it must not wait. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return 0;
+		return -errno;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		/* Not mapped: a file that is cut meanwhile must not be a SIGBUS. */
 		elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -149,26 +162,43 @@ static size_t read_build_id(const char *path, uint8_t *ret)
 		elf_end(elf);
 	}
 	close(fd);
-	return bytes > 0 ? (size_t)bytes : 0;
+	return bytes > 0 ? bytes : 0;
 }
+
+struct table {
+	struct perfdata_buffer *to;
+	struct build_ids_unreadable unreadable;
+};
 
 static void add_entry(const void *node, VISIT visit, void *closure)
 {
 	struct mapped_file file = **(struct mapped_file *const *)node;
+	struct table *table = closure;
+	ssize_t bytes = (ssize_t)file.id_bytes;
 
 	if (visit != leaf && visit != postorder)
 		return;
-	if (!file.id_bytes)
-		file.id_bytes = read_build_id(file.path, file.id);
-	if (file.id_bytes)
-		perfdata_feature__add_build_id(closure, PERF_RECORD_MISC_USER, file.id,
-					       file.id_bytes, file.path);
+	if (!bytes)
+		bytes = read_build_id(file.path, file.id);
+	if (bytes > 0)
+		perfdata_feature__add_build_id(table->to, PERF_RECORD_MISC_USER, file.id,
+					       (size_t)bytes, file.path);
+	if (bytes >= 0 || is_no_file(file.path))
+		return;
+	if (!table->unreadable.nr++) {
+		table->unreadable.path = file.path;
+		table->unreadable.err = (int)bytes;
+	}
 }
 
-void build_ids__read(const struct build_ids *ids, struct perfdata_buffer *table)
+void build_ids__read(const struct build_ids *ids, struct perfdata_buffer *table,
+		     struct build_ids_unreadable *ret)
 {
+	struct table closure = {.to = table};
+
 	elf_version(EV_CURRENT);
-	twalk_r(ids->files, add_entry, table);
+	twalk_r(ids->files, add_entry, &closure);
+	*ret = closure.unreadable;
 }
 
 void build_ids__delete(struct build_ids *ids)

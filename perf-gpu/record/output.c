@@ -21,6 +21,7 @@
 #include "record/build_ids.h"
 #include "record/cuda_users.h"
 #include "record/hit_chain.h"
+#include "util/format.h"
 #include "util/log.h"
 #include "util/pid_set.h"
 #include "util/proc.h"
@@ -586,12 +587,32 @@ const struct build_ids *output__mapped_files(const struct output *output)
 	return output->build_ids;
 }
 
+/* Of the files of one recording, which have the same mapped, the first says it. */
+static void tell_unreadable(const struct build_ids_unreadable *unreadable)
+{
+	static bool is_told;
+	struct format_buf count;
+
+	if (!unreadable->nr || is_told)
+		return;
+	is_told = true;
+	pr_warning(
+		"%s mapped %s no build id in the recording, since %s could not be read "
+		"(%s: %s%s): functions may be missing, or be those of another build",
+		format__count(unreadable->nr, &count),
+		format__plural(unreadable->nr, "file has", "files have"),
+		format__plural(unreadable->nr, "it", "they"), unreadable->path,
+		strerror(-unreadable->err), unreadable->nr == 1 ? "" : ", and others");
+}
+
 static int set_build_ids(struct output *output)
 {
+	struct build_ids_unreadable unreadable;
 	struct perfdata_buffer table = {0};
 	int err = 0;
 
-	build_ids__read(output->build_ids, &table);
+	build_ids__read(output->build_ids, &table, &unreadable);
+	tell_unreadable(&unreadable);
 	if (table.no_memory)
 		err = -ENOMEM;
 	else if (table.nr_bytes)

@@ -43,12 +43,13 @@ static void look_for_functions(const char *path)
 static void read_build_id(const char *path)
 {
 	struct perfdata_buffer table = {0};
+	struct build_ids_unreadable unreadable;
 	struct build_ids *ids;
 
 	if (build_ids__new(&ids))
 		abort();
 	build_ids__add(ids, path, NULL, 0);
-	build_ids__read(ids, &table);
+	build_ids__read(ids, &table, &unreadable);
 	perfdata_buffer__release(&table);
 	build_ids__delete(ids);
 }

@@ -280,3 +280,12 @@ if has setpriv; then
 else
 	skip_one "no rights" "setpriv isn't installed"
 fi
+
+# What has no build id in itself either is nobody's loss, as long as it can be looked at.
+"${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O2 -Wl,--build-id=none "$TESTS/workloads/marker_calls.c" \
+	-o gone -ldl || exit 1
+check_status "a file without a build id" 0 "$PERF_GPU" record ./gone 10
+expect_no_match "is no loss" 'build id' "$(cat err)"
+check_status "a file that can't be looked at any more" 0 "$PERF_GPU" record bash -c './gone 10; rm gone'
+expect "is told" "perf-gpu record: warning: 1 mapped file has no build id in the recording, since it could not be read ($PWD/gone: No such file or directory): functions may be missing, or be those of another build" \
+	"$(grep 'build id' err)"

@@ -13,6 +13,7 @@ TEST(a_file_is_there_once)
 {
 	const struct perfdata_build_id *entry;
 	struct perfdata_buffer table = {0};
+	struct build_ids_unreadable unreadable;
 	struct build_ids *ids;
 	char own[4096] = "";
 
@@ -20,7 +21,7 @@ TEST(a_file_is_there_once)
 	CHECK_EQ(build_ids__new(&ids), 0);
 	build_ids__add(ids, own, NULL, 0);
 	build_ids__add(ids, own, NULL, 0);
-	build_ids__read(ids, &table);
+	build_ids__read(ids, &table, &unreadable);
 	CHECK(table.nr_bytes > sizeof(*entry));
 	entry = (const struct perfdata_build_id *)table.data;
 	CHECK_EQ(table.nr_bytes, entry->header.size);
@@ -39,6 +40,7 @@ TEST(what_the_kernel_told_counts)
 	const uint8_t first[4] = {1, 2, 3, 4}, second[4] = {5, 6, 7, 8}, zero[24] = {0};
 	const struct perfdata_build_id *entry;
 	struct perfdata_buffer table = {0};
+	struct build_ids_unreadable unreadable;
 	struct build_ids *ids;
 	char own[4096] = "";
 
@@ -48,7 +50,7 @@ TEST(what_the_kernel_told_counts)
 	build_ids__add(ids, own, second, sizeof(second));
 	build_ids__add(ids, own, NULL, 0);
 	build_ids__add(ids, own, zero, 24); /* longer than any */
-	build_ids__read(ids, &table);
+	build_ids__read(ids, &table, &unreadable);
 	entry = (const struct perfdata_build_id *)table.data;
 	CHECK_EQ(table.nr_bytes, entry->header.size);
 	CHECK_EQ(entry->id_bytes, sizeof(second));
@@ -62,6 +64,7 @@ TEST(what_has_no_build_id_is_left_out)
 {
 	char dir[] = P_tmpdir "/perf-gpu-unit.XXXXXX", fifo[64];
 	struct perfdata_buffer table = {0};
+	struct build_ids_unreadable unreadable;
 	struct build_ids *ids;
 
 	CHECK(mkdtemp(dir));
@@ -77,7 +80,14 @@ TEST(what_has_no_build_id_is_left_out)
 	build_ids__add(ids, "/dev/zero", NULL, 0);
 	build_ids__add(ids, "/proc/self/maps", NULL, 0);
 	build_ids__add(ids, "/no/such/file", NULL, 0);
-	build_ids__read(ids, &table);
+	build_ids__add(ids, "/memfd:code (deleted)", NULL, 0);
+	build_ids__add(ids, "/SYSV00000000 (deleted)", NULL, 0);
+	build_ids__add(ids, "/no/such/other", NULL, 0);
+	build_ids__read(ids, &table, &unreadable);
+	/* What could not be opened is counted; what only has no id isn't. */
+	CHECK_EQ(unreadable.nr, 2);
+	CHECK_STR(unreadable.path, "/no/such/file");
+	CHECK_EQ(unreadable.err, -ENOENT);
 	CHECK_EQ(table.nr_bytes, 0);
 	build_ids__delete(ids);
 	unlink(fifo);
