@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "holder.h"
 #include "perfdata/format.h"
@@ -210,6 +211,15 @@ int fallback__drain(struct fallback *fallback)
 	return err ? err : ring__drain(fallback->ring);
 }
 
+/* Not if it has ended, and nobody has waited for it yet: then its environment is empty. */
+static bool has_program(pid_t pid)
+{
+	char path[64], target[2];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return readlink(path, target, sizeof(target)) > 0;
+}
+
 /*
  * The value of CUDA_INJECTION64_PATH that a process was executed with, which is what the
  * driver goes by, unless the program changes its environment. 0, or -errno if it can't be
@@ -221,8 +231,9 @@ static int read_injection(pid_t pid, char ret[PATH_MAX])
 
 	*ret = '\0';
 	err = proc__read_environment(pid, INJECTION_VARIABLE, ret, PATH_MAX);
-
-	return err == -ENODATA ? 0 : err;
+	if (err == -ENODATA)
+		return has_program(pid) ? 0 : -ESRCH;
+	return err;
 }
 
 /* The kernel tells of processes by the pids that the recorder sees, BPF by the initial ones. */

@@ -283,6 +283,27 @@ else
 	skip_one "a pid namespace" "unshare can't make one"
 fi
 
+# --- a process that has ended when it is looked at ----------------------------------------------
+
+# Nobody has waited for it, so it is there, but has no environment any more.
+rm -rf perf.data*
+cat >late.py <<'EOF'
+import os, signal, subprocess, sys
+os.kill(os.getppid(), signal.SIGSTOP)
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+os.kill(os.getppid(), signal.SIGCONT)
+os.write(1, f"ready {os.getpid()}\n".encode())
+os.read(0, 100)
+child.wait()
+EOF
+start --control "fd:$ctl,$ack" -- env -u FAKE_CUDA_SUBSCRIBER python3 late.py "$WORKLOADS/launches" -n 10
+order ping
+order ping
+finish "a process that has ended"
+expect "a process that has ended: is recorded" 10 "$(launches)"
+expect "a process that has ended: isn't taken for one without our library" "" "$(grep -v '^\[ ' err)"
+
 # --- without probes: at once, not in the end ----------------------------------------------------
 
 start --stacks process --control "fd:$ctl,$ack" -o none.data -- "$server"
