@@ -20,58 +20,55 @@
 struct block_file {
 	struct own_file file;
 	off_t bytes; /* of whole blocks in it */
+	uint64_t nr_begun; /* blocks */
+	struct log_memory_file *state; /* for the recorder */
+	struct log_memory_file own_state; /* where it isn't shared */
 	uint64_t log_id;
 	bool is_launch_log;
 	bool is_abandoned;
 };
 
-void block__init(struct block *block, uint64_t session, uint64_t log_id)
+void block_file__note_in(struct block_file *file, struct log_memory_file *state)
 {
-	block->header = (struct gpu_log_block){
-		.magic = GPU_LOG_MAGIC,
-		.version = GPU_LOG_VERSION,
-		.log_id = log_id,
-		.session = session,
-	};
+	file->state = state;
 }
 
-void *block__reserve(struct block *block, enum gpu_log_type type, size_t size)
+void block_file__begin(struct block_file *file, struct block *block)
 {
-	struct gpu_log_record *record;
-
-	size = (size + 7) & ~(size_t)7;
-	if (block->header.payload_bytes + size > sizeof(block->payload))
-		return NULL;
-	record = (struct gpu_log_record *)(block->payload + block->header.payload_bytes);
-	memset(record, 0, size);
-	record->type = (uint16_t)type;
-	record->size = (uint16_t)size;
-	block->header.payload_bytes += (uint32_t)size;
-	return record;
+	__atomic_store_n(&block->sequence, ++file->nr_begun, __ATOMIC_RELEASE);
 }
 
-const struct gpu_log_record *block__next(const struct block *block,
-					 const struct gpu_log_record *record)
+/* From one moment to the next, and before the block is empty. */
+static void note_written(struct block_file *file, const struct block *block)
 {
-	const unsigned char *at = block->payload;
+	struct log_memory_file *state = file->state;
+	const uint64_t nr = state->nr_writes + 1;
 
-	if (record)
-		at = (const unsigned char *)record + record->size;
-	if (at == block->payload + block->header.payload_bytes)
-		return NULL;
-	return (const struct gpu_log_record *)at;
+	state->written[nr & 1].sequence = block->sequence;
+	state->written[nr & 1].bytes = (uint64_t)file->bytes;
+	__atomic_store_n(&state->nr_writes, nr, __ATOMIC_RELEASE);
 }
 
-static ssize_t write_quietly(int fd, const void *data, size_t bytes, off_t offset)
+/* All of it. 0, or -errno: perhaps behind a part, since that alone tells no reason. */
+static int write_quietly(int fd, const void *data, size_t bytes, off_t offset)
 {
 	struct no_xfsz no_xfsz = no_xfsz__begin();
-	ssize_t ret;
+	size_t nr_written = 0;
+	int err = 0;
 
-	do {
-		ret = pwrite(fd, data, bytes, offset);
-	} while (ret < 0 && errno == EINTR);
-	no_xfsz__end(&no_xfsz, ret < 0 ? errno : 0);
-	return ret;
+	while (nr_written < bytes && !err) {
+		ssize_t nr = pwrite(fd, (const char *)data + nr_written,
+				    bytes - nr_written, offset + (off_t)nr_written);
+
+		if (nr > 0)
+			nr_written += (size_t)nr;
+		else if (!nr)
+			err = -ENOSPC;
+		else if (errno != EINTR)
+			err = -errno;
+	}
+	no_xfsz__end(&no_xfsz, -err);
+	return err;
 }
 
 /* Would another user, or who has another root folder, get there? */
@@ -138,13 +135,13 @@ static void hold(const struct block_file *file)
 static int write_block(struct block_file *file, struct block *block)
 {
 	const size_t bytes = sizeof(block->header) + block->header.payload_bytes;
-	const unsigned char *start = (const unsigned char *)block;
+	const unsigned char *start = (const unsigned char *)&block->header;
 	const size_t skip = offsetof(struct gpu_log_block, payload_bytes);
-	ssize_t ret;
 	int err;
 
 	if (!block->header.payload_bytes)
 		return 0;
+	block__settle(block);
 	block->header.crc32 = (uint32_t)crc32(0, start + skip, (uInt)(bytes - skip));
 
 	err = block_file__check(file);
@@ -152,15 +149,16 @@ static int write_block(struct block_file *file, struct block *block)
 	if (err)
 		return err;
 	hold(file);
-	ret = write_quietly(file->file.fd, block, bytes, file->bytes);
-	if (ret == (ssize_t)bytes) {
-		file->bytes += ret;
-		block->header.payload_bytes = 0;
+	err = write_quietly(file->file.fd, start, bytes, file->bytes);
+	if (!err) {
+		file->bytes += (off_t)bytes;
+		note_written(file, block);
+		block__empty(block);
+		block_file__begin(file, block);
 		return 0;
 	}
-	err = ret < 0 ? -errno : -ENOSPC;
 	/* The next try overwrites half a block; if none comes, it must not be there. */
-	if (ret > 0 && ftruncate(file->file.fd, file->bytes))
+	if (ftruncate(file->file.fd, file->bytes))
 		err = -errno;
 	return err;
 }
@@ -174,6 +172,11 @@ int block_file__write(struct block_file *file, struct block *block)
 	return err;
 }
 
+bool block_file__is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EIO;
+}
+
 int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
 		     struct block_file **ret)
 {
@@ -184,6 +187,7 @@ int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
 	if (!file)
 		return -ENOMEM;
 	file->log_id = log_id;
+	file->state = &file->own_state;
 	file->is_launch_log = !strcmp(suffix, BLOCK_FILE_LAUNCH_LOG);
 	snprintf(file->file.path, sizeof(file->file.path), "%s/%d-%016llx%s", spool,
 		 (int)getpid(), (unsigned long long)log_id, suffix);

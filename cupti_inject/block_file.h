@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file of blocks (gpu_log.h) in the recorder's spool folder, and the block in
- * memory that records gather in.
+ * A file of blocks (gpu_log.h) in the recorder's spool folder.
  *
- * A block is written whole or not at all, where the last one ended. Nothing is locked
- * here: of a file, and of a block, one thread at a time.
+ * A block is written whole or not at all, where the last one ended, and in the order in which
+ * they are begun. Nothing is locked here: of a file, and of a block, one thread at a time.
  */
 #ifndef PERF_GPU_INJECT_BLOCK_FILE_H
 #define PERF_GPU_INJECT_BLOCK_FILE_H
@@ -13,31 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpu_log.h"
-
-/* A payload that the reader must take whole, and a tenth of a second of kernels */
-#define BLOCK_PAYLOAD_BYTES (256u << 10)
-
-struct block {
-	struct gpu_log_block header; /* payload_bytes: how much is used */
-	unsigned char payload[BLOCK_PAYLOAD_BYTES];
-};
-
-/* Make it an empty block of a log. */
-void block__init(struct block *block, uint64_t session, uint64_t log_id);
-
-/**
- * block__reserve - room for a record
- * @size: of the record, header included; rounded up to a multiple of 8
- *
- * Return: the record with its header filled in and the rest 0; NULL if the block
- * hasn't the room.
- */
-void *block__reserve(struct block *block, enum gpu_log_type type, size_t size);
-
-/* The record after another one, or the first after NULL; NULL: there is none. */
-const struct gpu_log_record *block__next(const struct block *block,
-					 const struct gpu_log_record *record);
+#include "block.h"
+#include "log_memory.h"
 
 struct block_file;
 
@@ -57,13 +33,22 @@ struct block_file;
 int block_file__open(const char *spool, uint64_t log_id, const char *suffix,
 		     struct block_file **ret);
 
+/* Where it is noted how far the file is written; before the first block. */
+void block_file__note_in(struct block_file *file, struct log_memory_file *state);
+
+/* A block that is empty: it will be written behind those that were begun before. */
+void block_file__begin(struct block_file *file, struct block *block);
+
 /**
- * block_file__write - append a block, and empty it
+ * block_file__write - append a block that was begun, and begin it anew, empty
  *
  * One without records is not written. Return: 0 or a negative errno, after which the
  * block is as it was.
  */
 int block_file__write(struct block_file *file, struct block *block);
+
+/* Is an error of block_file__write()'s one that the recorder would have, too? */
+bool block_file__is_full(int err);
 
 /*
  * Has the recorder removed the file? It does so when its command ends; a process

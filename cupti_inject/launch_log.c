@@ -33,9 +33,10 @@
 #define VAIN_UPDATE_PERIOD_NS 1000000000
 
 struct launch_log {
-	pthread_mutex_t mutex; /* of everything but the next three */
+	pthread_mutex_t mutex; /* of everything but the next four */
 	pthread_mutex_t writing; /* of these */
 	struct block_file *file; /* NULL: closed */
+	int write_err; /* of the last write */
 	struct block *full; /* to be written; NULL: none */
 	struct block *filling;
 	struct block *spare; /* NULL while it is `full` */
@@ -50,7 +51,8 @@ struct launch_log {
 	struct log *log; /* to say so */
 	struct gpu_log_process process;
 	struct gpu_log_namespace namespace;
-	struct block blocks[2];
+	struct block
+		*own_blocks; /* where the recorder hasn't them, too; NULL: not needed */
 };
 
 /* What is known of a thread: its id, and the id of the log that has its name. */
@@ -68,6 +70,19 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* As log__is_others() in log.c has it */
+static bool is_others(const struct launch_log *log)
+{
+	return !log->process.is_forked && fork_page__is_copy();
+}
+
+static void unlock(struct launch_log *log)
+{
+	if (!is_others(log))
+		block__settle(log->filling);
+	pthread_mutex_unlock(&log->mutex);
+}
+
 /* Write the full block, if there is one. With `writing` held. */
 static int write_full(struct launch_log *log)
 {
@@ -75,9 +90,10 @@ static int write_full(struct launch_log *log)
 
 	if (!log->full)
 		return 0;
-	if (!log->file)
+	if (!log->file || is_others(log))
 		return -EBADF;
 	err = block_file__write(log->file, log->full);
+	log->write_err = err;
 	if (err)
 		return err;
 	log->spare = log->full;
@@ -93,6 +109,7 @@ static int switch_blocks(struct launch_log *log)
 	pthread_mutex_lock(&log->writing);
 	err = write_full(log);
 	if (!err) {
+		block__settle(log->filling);
 		log->full = log->filling;
 		log->filling = log->spare;
 		log->spare = NULL;
@@ -103,8 +120,11 @@ static int switch_blocks(struct launch_log *log)
 
 static void *reserve(struct launch_log *log, enum gpu_log_type type, size_t size)
 {
-	void *record = block__reserve(log->filling, type, size);
+	void *record;
 
+	if (is_others(log))
+		return NULL;
+	record = block__reserve(log->filling, type, size);
 	if (!record && !switch_blocks(log))
 		record = block__reserve(log->filling, type, size);
 	return record;
@@ -297,7 +317,7 @@ void launch_log__launch(struct launch_log *log, uint64_t key, struct launch_stac
 		log->nr_lost++;
 	untold_err = log->untold_err;
 	log->untold_err = 0;
-	pthread_mutex_unlock(&log->mutex);
+	unlock(log);
 	if (untold_err)
 		log__message(log->log, GPU_LOG_WARNING,
 			     "can't tell what /proc/self/maps has: %s: what was loaded "
@@ -312,19 +332,44 @@ static void append_process(struct launch_log *log)
 	append(log, GPU_LOG_NAMESPACE, &log->namespace, sizeof(log->namespace));
 }
 
+/* Two, which the recorder has, too, if it can be; NULL: there is no memory for them. */
+static struct block *find_blocks(struct launch_log *launches)
+{
+	struct log_memory *memory = log__shared(launches->log);
+
+	if (memory) {
+		block_file__note_in(launches->file,
+				    &memory->files[LOG_MEMORY_LAUNCH_LOG]);
+		return memory->launch_blocks;
+	}
+	if (!launches->own_blocks)
+		launches->own_blocks =
+			calloc(LOG_MEMORY_LAUNCH_BLOCKS, sizeof(*launches->own_blocks));
+	return launches->own_blocks;
+}
+
 /* A log that is closed, and whose locks are held or not yet there. */
 static int begin(struct launch_log *launches, const char *spool, uint64_t session)
 {
 	const uint64_t log_id = log__id(launches->log);
+	struct block *blocks;
 	int err;
 
 	err = block_file__open(spool, log_id, BLOCK_FILE_LAUNCH_LOG, &launches->file);
 	if (err)
 		return err;
-	block__init(&launches->blocks[0], session, log_id);
-	block__init(&launches->blocks[1], session, log_id);
-	launches->filling = &launches->blocks[0];
-	launches->spare = &launches->blocks[1];
+	blocks = find_blocks(launches);
+	if (!blocks) {
+		block_file__close(launches->file);
+		launches->file = NULL;
+		return -ENOMEM;
+	}
+	for (int i = 0; i < LOG_MEMORY_LAUNCH_BLOCKS; i++) {
+		block__init(&blocks[i], session, log_id);
+		block_file__begin(launches->file, &blocks[i]);
+	}
+	launches->filling = &blocks[0];
+	launches->spare = &blocks[1];
 	launches->full = NULL;
 	launches->time_ns = 0;
 	append_process(launches);
@@ -384,7 +429,7 @@ int launch_log__reopen(struct launch_log *log, const char *spool, uint64_t sessi
 	intern__clear(&log->stacks);
 	err = begin(log, spool, session);
 	pthread_mutex_unlock(&log->writing);
-	pthread_mutex_unlock(&log->mutex);
+	unlock(log);
 	return err;
 }
 
@@ -396,7 +441,7 @@ void launch_log__close(struct launch_log *log)
 	log->file = NULL;
 	intern__clear(&log->stacks);
 	pthread_mutex_unlock(&log->writing);
-	pthread_mutex_unlock(&log->mutex);
+	unlock(log);
 }
 
 static void tell_losses(struct launch_log *log)
@@ -413,7 +458,7 @@ void launch_log__flush(struct launch_log *log)
 	pthread_mutex_lock(&log->mutex);
 	tell_losses(log);
 	switch_blocks(log);
-	pthread_mutex_unlock(&log->mutex);
+	unlock(log);
 
 	pthread_mutex_lock(&log->writing);
 	write_full(log);
@@ -431,7 +476,7 @@ static void drop_block(struct launch_log *log, struct block *block)
 			log->nr_lost += loss->nr_records;
 		log->nr_lost += record->type == GPU_LOG_LAUNCH;
 	}
-	block->header.payload_bytes = 0;
+	block__empty(block);
 }
 
 /*
@@ -443,6 +488,8 @@ static void drop_unwritten(struct launch_log *log)
 	pthread_mutex_lock(&log->writing);
 	if (log->full) {
 		drop_block(log, log->full);
+		if (log->file) /* behind the other one */
+			block_file__begin(log->file, log->full);
 		log->spare = log->full;
 		log->full = NULL;
 		drop_block(log, log->filling);
@@ -453,26 +500,30 @@ static void drop_unwritten(struct launch_log *log)
 	append_process(log);
 }
 
-static void append_end(struct launch_log *log, uint64_t nr_launches)
+/* 0, or -ENOSPC if there is no room for it */
+static int append_end(struct launch_log *log, uint64_t nr_launches)
 {
 	struct gpu_log_end end = {.nr_launches = nr_launches};
 
 	tell_losses(log);
-	append(log, GPU_LOG_END, &end, sizeof(end));
+	return append(log, GPU_LOG_END, &end, sizeof(end));
 }
 
 void launch_log__end(struct launch_log *log, uint64_t nr_launches)
 {
+	int err;
+
 	pthread_mutex_lock(&log->mutex);
-	append_end(log, nr_launches);
-	pthread_mutex_unlock(&log->mutex);
+	err = append_end(log, nr_launches);
+	unlock(log);
 	launch_log__flush(log);
 
 	pthread_mutex_lock(&log->mutex);
-	if (log->full) {
+	if (log->full &&
+	    (err || !log__shared(log->log) || block_file__is_full(log->write_err))) {
 		drop_unwritten(log);
 		append_end(log, nr_launches);
 	}
-	pthread_mutex_unlock(&log->mutex);
+	unlock(log);
 	launch_log__flush(log);
 }

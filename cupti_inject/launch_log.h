@@ -62,7 +62,7 @@ void launch_log__launch(struct launch_log *log, uint64_t key, struct launch_stac
 /* Write what there is. */
 void launch_log__flush(struct launch_log *log);
 
-/* Append the end record, and write what there is. The log stays usable. */
+/* As log__end() */
 void launch_log__end(struct launch_log *log, uint64_t nr_launches);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "block_file.h"
 #include "intern.h"
+#include "marker.h"
 #include "process_facts.h"
 #include "tally.h"
 
@@ -22,9 +23,11 @@
 #define MAX_KEY_BYTES (16u << 20)
 
 struct log {
+	uint64_t id; /* of now */
 	pthread_mutex_t mutex; /* of everything below */
 	struct block_file *file; /* NULL: closed */
 	bool is_stuck; /* the last write failed: no other try before the next flush */
+	int write_err; /* why; 0: it didn't */
 	void (*flush_first)(void *ctx); /* before each block; NULL: nothing is */
 	void *flush_ctx;
 	uint64_t nr_kernels;
@@ -38,8 +41,30 @@ struct log {
 	struct gpu_log_namespace namespace;
 	struct tally
 		tally; /* its launches are counted by any thread, without the mutex */
-	struct block block;
+	struct block *block; /* the recorder's, too, if the tally is */
+	struct block *own_block; /* else this one; NULL: it wasn't needed */
 };
+
+/*
+ * A forked child has its parent's block, of which it must keep its hands off: its own log is
+ * another one.
+ */
+static bool log__is_others(const struct log *log)
+{
+	return !log->process.is_forked && fork_page__is_copy();
+}
+
+static void log__lock(struct log *log)
+{
+	pthread_mutex_lock(&log->mutex);
+}
+
+static void log__unlock(struct log *log)
+{
+	if (!log__is_others(log))
+		block__settle(log->block);
+	pthread_mutex_unlock(&log->mutex);
+}
 
 /* Write the block. 0 or -errno, after which it is kept. */
 static int log__write_block(struct log *log)
@@ -48,12 +73,13 @@ static int log__write_block(struct log *log)
 
 	if (log->is_stuck)
 		return -EAGAIN;
-	if (!log->file)
+	if (!log->file || log__is_others(log))
 		return -EBADF;
-	if (log->flush_first && log->block.header.payload_bytes)
+	if (log->flush_first && log->block->header.payload_bytes)
 		log->flush_first(log->flush_ctx);
-	err = block_file__write(log->file, &log->block);
+	err = block_file__write(log->file, log->block);
 	log->is_stuck = err;
+	log->write_err = err;
 	return err;
 }
 
@@ -63,10 +89,13 @@ static int log__write_block(struct log *log)
  */
 static void *log__reserve(struct log *log, enum gpu_log_type type, size_t size)
 {
-	void *record = block__reserve(&log->block, type, size);
+	void *record;
 
+	if (log__is_others(log))
+		return NULL;
+	record = block__reserve(log->block, type, size);
 	if (!record && !log__write_block(log))
-		record = block__reserve(&log->block, type, size);
+		record = block__reserve(log->block, type, size);
 	return record;
 }
 
@@ -83,6 +112,8 @@ static int log__append(struct log *log, enum gpu_log_type type, void *record, si
 /* There is no room for a record that counts. */
 static void log__note_lost(struct log *log)
 {
+	if (log__is_others(log))
+		return;
 	tally__add_records(&log->tally, 1);
 	log->nr_lost[log->is_stuck ? GPU_LOG_LOSS_WRITE : GPU_LOG_LOSS_NO_MEMORY]++;
 }
@@ -233,6 +264,24 @@ static uint64_t make_id(void)
 	return id;
 }
 
+/* Where records gather, empty. 0 or -ENOMEM */
+static int log__begin_block(struct log *log, uint64_t session)
+{
+	struct log_memory *memory = log__shared(log);
+
+	if (memory) {
+		block_file__note_in(log->file, &memory->files[LOG_MEMORY_LOG]);
+	} else if (!log->own_block) {
+		log->own_block = calloc(1, sizeof(*log->own_block));
+		if (!log->own_block)
+			return -ENOMEM;
+	}
+	log->block = memory ? &memory->block : log->own_block;
+	block__init(log->block, session, log->id);
+	block_file__begin(log->file, log->block);
+	return 0;
+}
+
 /* A log that is closed: a file, and who this is. */
 static int log__begin(struct log *log, const char *spool, uint64_t session,
 		      bool is_forked)
@@ -243,10 +292,16 @@ static int log__begin(struct log *log, const char *spool, uint64_t session,
 	err = block_file__open(spool, log_id, BLOCK_FILE_LOG, &log->file);
 	if (err)
 		return err;
-	block__init(&log->block, session, log_id);
-	tally__open(&log->tally, log_id);
+	log->id = log_id;
 	log->process = process_facts__process(is_forked);
 	log->namespace = process_facts__namespace();
+	tally__open(&log->tally, log_id);
+	err = log__begin_block(log, session);
+	if (err) {
+		block_file__close(log->file);
+		log->file = NULL;
+		return err;
+	}
 	log__append(log, GPU_LOG_PROCESS, &log->process, sizeof(log->process));
 	log__append(log, GPU_LOG_NAMESPACE, &log->namespace, sizeof(log->namespace));
 	/* Now, so that a process that crashes at once is known by name. */
@@ -276,7 +331,7 @@ int log__reopen(struct log *log, const char *spool, uint64_t session)
 {
 	int err;
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log->is_stuck = false;
 	log->nr_kernels = 0;
 	log->nr_records = 0;
@@ -286,29 +341,29 @@ int log__reopen(struct log *log, const char *spool, uint64_t session)
 	intern__clear(&log->operations);
 	intern__clear(&log->codes);
 	err = log__begin(log, spool, session, false);
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 	return err;
 }
 
 void log__close(struct log *log)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	block_file__close(log->file);
 	log->file = NULL;
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__write_behind(struct log *log, void (*flush)(void *ctx), void *ctx)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log->flush_first = flush;
 	log->flush_ctx = ctx;
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 uint64_t log__id(const struct log *log)
 {
-	return log->block.header.log_id;
+	return log->id;
 }
 
 struct tally *log__tally(struct log *log)
@@ -316,27 +371,32 @@ struct tally *log__tally(struct log *log)
 	return &log->tally;
 }
 
+struct log_memory *log__shared(struct log *log)
+{
+	return log->process.is_forked || !log->tally.is_shared ? NULL : log->tally.memory;
+}
+
 void log__get_namespace(struct log *log, struct gpu_log_namespace *ret)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	*ret = log->namespace;
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__get_process(struct log *log, struct gpu_log_process *ret)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	*ret = log->process;
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__set_versions(struct log *log, uint32_t cupti, uint32_t driver)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log->process.cupti_version = cupti;
 	log->process.driver_version = driver;
 	log__append(log, GPU_LOG_PROCESS, &log->process, sizeof(log->process));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__kernel(struct log *log, const char *name, struct gpu_log_shape *shape,
@@ -348,49 +408,49 @@ void log__kernel(struct log *log, const char *name, struct gpu_log_shape *shape,
 		.end_ns = end_ns,
 	};
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__bound_keys(log);
 	kernel.shape = log__shape(log, name, shape);
 	if (!kernel.shape)
 		log__note_lost(log);
 	else if (!log__append_counted(log, GPU_LOG_KERNEL, &kernel, sizeof(kernel)))
 		log->nr_kernels++;
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__activity(struct log *log, struct gpu_log_operation *operation,
 		   struct gpu_log_activity *activity)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__bound_keys(log);
 	activity->operation = log__operation(log, NULL, operation);
 	if (!activity->operation)
 		log__note_lost(log);
 	else
 		log__append_counted(log, GPU_LOG_ACTIVITY, activity, sizeof(*activity));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__memory(struct log *log, const char *name, struct gpu_log_operation *operation,
 		 struct gpu_log_memory *memory)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__bound_keys(log);
 	memory->operation = log__operation(log, name, operation);
 	if (!memory->operation)
 		log__note_lost(log);
 	else
 		log__append_counted(log, GPU_LOG_MEMORY, memory, sizeof(*memory));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__events(struct log *log, uint32_t events, uint32_t kinds)
 {
 	struct gpu_log_events record = {.events = events, .kinds = kinds};
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__append(log, GPU_LOG_EVENTS, &record, sizeof(record));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 int log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds)
@@ -398,11 +458,11 @@ int log__api(struct log *log, uint32_t api, const char *name, uint32_t kinds)
 	struct gpu_log_api record = {.api = api, .kinds = kinds};
 	int err = -ENOSPC;
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	record.name = log__string(log, name);
 	if (record.name)
 		err = log__append(log, GPU_LOG_API, &record, sizeof(record));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 	return err;
 }
 
@@ -413,7 +473,7 @@ uint32_t log__python_code(struct log *log, const char *name, const char *file,
 	const size_t skip = offsetof(struct gpu_log_python_code, name);
 	const unsigned char *key = (const unsigned char *)&record + skip;
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	record.name = log__string(log, name);
 	record.file = log__string(log, file);
 	if (!record.name || !record.file)
@@ -427,30 +487,30 @@ uint32_t log__python_code(struct log *log, const char *name, const char *file,
 	else
 		record.code = intern__add(&log->codes, key, sizeof(record) - skip);
 out:
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 	return record.name && record.file ? record.code : 0;
 }
 
 void log__api_call(struct log *log, struct gpu_log_api_call *call)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__append_counted(log, GPU_LOG_API_CALL, call, sizeof(*call));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__device(struct log *log, const char *name, struct gpu_log_device *device)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	device->name = log__string(log, name);
 	log__append(log, GPU_LOG_DEVICE, device, sizeof(*device));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__context(struct log *log, struct gpu_log_context *context)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__append(log, GPU_LOG_CONTEXT, context, sizeof(*context));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 /* 0 for no string, and if there is no room */
@@ -462,37 +522,37 @@ static uint32_t log__string_or_none(struct log *log, const char *text)
 void log__nvtx(struct log *log, const char *domain, const char *name,
 	       struct gpu_log_nvtx *nvtx)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__bound_keys(log);
 	nvtx->domain = log__string_or_none(log, domain);
 	nvtx->name = log__string_or_none(log, name);
 	log__append_counted(log, GPU_LOG_NVTX, nvtx, sizeof(*nvtx));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__rank(struct log *log, const char *source, struct gpu_log_rank *rank)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	rank->source = log__string(log, source);
 	log__append(log, GPU_LOG_RANK, rank, sizeof(*rank));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__graph_node(struct log *log, struct gpu_log_graph_node *node)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__append(log, GPU_LOG_GRAPH_NODE, node, sizeof(*node));
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__count_lost(struct log *log, enum gpu_log_loss_kind kind, uint64_t nr)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log->nr_lost[kind] += nr;
 	/* An unfinished one has a record, too. */
 	if (kind != GPU_LOG_LOSS_UNFINISHED)
 		tally__add_records(&log->tally, nr);
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 void log__message(struct log *log, enum gpu_log_severity severity, const char *fmt, ...)
@@ -507,7 +567,7 @@ void log__message(struct log *log, enum gpu_log_severity severity, const char *f
 	va_end(args);
 	nr_bytes = strlen(text);
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	/* As it is flushed anyway, what is full is to be written first, whatever failed before. */
 	log->is_stuck = false;
 	message = log__reserve(log, GPU_LOG_MESSAGE, sizeof(*message) + nr_bytes + 1);
@@ -517,7 +577,7 @@ void log__message(struct log *log, enum gpu_log_severity severity, const char *f
 		memcpy(message->text, text, nr_bytes);
 	}
 	log__flush_locked(log);
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 int log__jit(struct log *log, const struct gpu_log_jit *piece, const void *deflated)
@@ -525,7 +585,7 @@ int log__jit(struct log *log, const struct gpu_log_jit *piece, const void *defla
 	const size_t skip = sizeof(piece->rec);
 	struct gpu_log_jit *record;
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	record = log__reserve(log, GPU_LOG_JIT,
 			      sizeof(*record) + piece->nr_deflated_bytes);
 	if (record) {
@@ -533,24 +593,24 @@ int log__jit(struct log *log, const struct gpu_log_jit *piece, const void *defla
 		       sizeof(*record) - skip);
 		memcpy(record->deflated, deflated, piece->nr_deflated_bytes);
 	}
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 	return record ? 0 : -ENOSPC;
 }
 
 void log__flush(struct log *log)
 {
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	log__flush_locked(log);
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }
 
 bool log__is_abandoned(struct log *log)
 {
 	bool is_abandoned;
 
-	pthread_mutex_lock(&log->mutex);
+	log__lock(log);
 	is_abandoned = log->file && block_file__is_abandoned(log->file);
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 	return is_abandoned;
 }
 
@@ -559,7 +619,7 @@ static void log__drop_block(struct log *log)
 {
 	const struct gpu_log_record *record = NULL;
 
-	while ((record = block__next(&log->block, record))) {
+	while ((record = block__next(log->block, record))) {
 		const struct gpu_log_loss *loss = (const void *)record;
 
 		if (record->type == GPU_LOG_LOSS)
@@ -568,30 +628,36 @@ static void log__drop_block(struct log *log)
 		log->nr_kernels -= record->type == GPU_LOG_KERNEL;
 		log->nr_records -= gpu_log_is_counted(record->type);
 	}
-	log->block.header.payload_bytes = 0;
+	block__empty(log->block);
 	log__forget(log);
 }
 
-static void log__append_end(struct log *log, uint64_t nr_launches)
+/* 0, or -ENOSPC if there is no room for it */
+static int log__append_end(struct log *log, uint64_t nr_launches)
 {
 	struct gpu_log_end end = {.nr_launches = nr_launches,
 				  .nr_kernels = log->nr_kernels,
 				  .nr_records = log->nr_records};
+	int err;
 
 	log->is_stuck = false;
 	log__tell_losses(log);
-	log__append(log, GPU_LOG_END, &end, sizeof(end));
+	err = log__append(log, GPU_LOG_END, &end, sizeof(end));
 	log__flush_locked(log);
+	return err;
 }
 
 void log__end(struct log *log, uint64_t nr_launches)
 {
-	pthread_mutex_lock(&log->mutex);
-	log__append_end(log, nr_launches);
+	int err;
+
+	log__lock(log);
+	err = log__append_end(log, nr_launches);
 	/* A full disk mostly has the few bytes that tell of it: in the file's last page. */
-	if (log->block.header.payload_bytes) {
+	if (log->block->header.payload_bytes &&
+	    (err || !log__shared(log) || block_file__is_full(log->write_err))) {
 		log__drop_block(log);
 		log__append_end(log, nr_launches);
 	}
-	pthread_mutex_unlock(&log->mutex);
+	log__unlock(log);
 }

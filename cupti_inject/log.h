@@ -19,6 +19,7 @@
 #include "gpu_log.h"
 
 struct log;
+struct log_memory;
 struct tally;
 
 /**
@@ -54,6 +55,12 @@ uint64_t log__id(const struct log *log);
 
 /* Where launches are counted, of each recording anew; GPU records are here. */
 struct tally *log__tally(struct log *log);
+
+/*
+ * What the recorder has, too, for this recording: what is in there when the process has ended,
+ * however that was, gets into its files. NULL: nothing, as in a forked child.
+ */
+struct log_memory *log__shared(struct log *log);
 
 /* Whose log it is, and in which pid namespace; the rec members are not filled in. */
 void log__get_process(struct log *log, struct gpu_log_process *ret);
@@ -154,7 +161,11 @@ void log__flush(struct log *log);
  */
 bool log__is_abandoned(struct log *log);
 
-/* Append the end record, and write what there is. The log stays usable. */
+/*
+ * Append the end record, and write what there is. What can't be written is left to the
+ * recorder, if he has the memory and may have the room; else it becomes a loss. The log stays
+ * usable.
+ */
 void log__end(struct log *log, uint64_t nr_launches);
 
 #endif

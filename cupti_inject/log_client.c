@@ -180,24 +180,25 @@ static struct log_request make_request(uint64_t log_id, enum log_request_kind ki
 	};
 }
 
-/* Nothing is waited for. @file: goes with it; -1: none */
-static void tell(uint64_t log_id, enum log_request_kind kind, int file)
+/* Nothing is waited for. @file: goes with it; -1: none. Return: it is on its way. */
+static bool tell(uint64_t log_id, enum log_request_kind kind, int file)
 {
 	const struct log_request request = make_request(log_id, kind);
-	int fd;
+	int fd, err;
 
 	if (!*server_name)
-		return;
+		return false;
 	fd = open_socket();
 	if (fd < 0)
-		return;
-	ask(fd, &request, file, now_ms() + MAX_TALLY_WAIT_MS);
+		return false;
+	err = ask(fd, &request, file, now_ms() + MAX_TALLY_WAIT_MS);
 	close(fd);
+	return !err;
 }
 
-void log_client__send_tally(uint64_t log_id, int file)
+bool log_client__send_tally(uint64_t log_id, int file)
 {
-	tell(log_id, LOG_REQUEST_TALLY, file);
+	return tell(log_id, LOG_REQUEST_TALLY, file);
 }
 
 void log_client__tell_taken(uint64_t log_id)

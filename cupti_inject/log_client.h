@@ -29,8 +29,8 @@ int log_client__open(uint64_t log_id, bool is_launch_log);
 /* The same, of a file that is the size of a tally, and is the recorder's tally already */
 int log_client__open_tally(uint64_t log_id);
 
-/* Give the recorder a tally, which stays the caller's; if it can't be given, it isn't. */
-void log_client__send_tally(uint64_t log_id, int file);
+/* Give the recorder a tally, which stays the caller's. Return: it gets there, if it is there. */
+bool log_client__send_tally(uint64_t log_id, int file);
 
 /*
  * Has the recorder gone that is to be asked? Not if there is none to be asked. Waits for

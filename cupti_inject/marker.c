@@ -83,7 +83,12 @@ int fork_page__init(void)
 	return 0;
 }
 
+bool fork_page__is_copy(void)
+{
+	return fork_page && !*(volatile const unsigned char *)fork_page;
+}
+
 bool fork_page__is_forked(void)
 {
-	return !fork_page || !*(volatile const unsigned char *)fork_page;
+	return !fork_page || fork_page__is_copy();
 }

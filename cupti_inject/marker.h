@@ -67,4 +67,7 @@ int fork_page__init(void);
 /* Is this a forked copy of the process that called fork_page__init()? */
 bool fork_page__is_forked(void);
 
+/* Likewise; but before the call, no process counts as one. */
+bool fork_page__is_copy(void);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counting for the recorder what may never be written: see tally_page.h. Never waits for
- * long: without a recorder that takes it, the counts are nobody's but ours.
+ * Counting for the recorder what may never be written, in memory that it has, too: see
+ * log_memory.h. Never waits for long: without a recorder that takes it, the counts are
+ * nobody's but ours.
  */
 #ifndef PERF_GPU_INJECT_TALLY_H
 #define PERF_GPU_INJECT_TALLY_H
@@ -9,11 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tally_page.h"
+#include "log_memory.h"
 
 struct tally {
 	struct tally_page *page; /* NULL before tally__open() */
-	bool is_mapped;
+	struct log_memory *memory; /* that it is in; NULL: there is none to be shared */
+	bool is_shared; /* the recorder has it */
 	struct tally_page own; /* where it isn't shared */
 };
 

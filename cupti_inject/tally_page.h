@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much a process has seen, in memory that the recorder has, too: a memfd that the
- * process makes with its log, and sends (log_request.h). A log ends with the same counts
- * (GPU_LOG_END); a process that is killed, or executes, or whose files can't be written,
- * has no such end, and what it had not written yet would be missed by nobody.
- *
- * The process counts, the recorder reads when the process is gone. The memfd is sealed, so
- * that it doesn't shrink under the recorder's hands; what is in it is as trustworthy as a
- * log is.
+ * How much a process has seen, in memory that the recorder has, too (log_memory.h). A log
+ * ends with the same counts (GPU_LOG_END); a process that is killed, or executes, or whose
+ * files can't be written, has no such end, and what it had not written yet would be missed by
+ * nobody.
  */
 #ifndef PERF_GPU_INJECT_TALLY_PAGE_H
 #define PERF_GPU_INJECT_TALLY_PAGE_H
 
 #include <assert.h>
 #include <stdint.h>
-
-#define TALLY_MEMFD_NAME "perf-gpu-tally"
-#define TALLY_SEALS	 (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 struct tally_page {
 	/* As GPU_LOG_END has it. On a cache line of its own: all threads that launch add. */

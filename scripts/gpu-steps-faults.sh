@@ -65,21 +65,21 @@ step_fault_exit() {
 	play_faults <<- 'END'
 		exit 100 100
 		exit-thread 200 200
-		_exit some some
+		_exit 100 some
 	END
 }
 
 step_fault_kill() {
 	play_faults <<- 'END'
 		kill-later 100 100
-		kill some some
+		kill 100 some
 	END
 }
 
 step_fault_term() {
 	play_faults <<- 'END'
 		term-handled 100 100
-		term some some
+		term 100 some
 	END
 }
 

@@ -28,6 +28,7 @@
 #include "record/injection.h"
 #include "record/output.h"
 #include "record/spool.h"
+#include "record/tallies.h"
 #include "util/failure.h"
 #include "util/rights.h"
 #include "util/sum.h"
@@ -40,6 +41,7 @@ struct carrier_config {
 	size_t nr_pages; /* of each CPU's ring, a power of two; 0: fitting */
 	bool is_live; /* what is recorded is wanted at once, not when the command has ended */
 	const struct spool *spool; /* there from attach on; kept by reference */
+	struct tallies *tallies; /* likewise */
 	/* Processes to record that run already; none: the command's. Kept by reference. */
 	const pid_t *running;
 	size_t nr_running;

@@ -16,6 +16,7 @@ struct process_carrier {
 	uint64_t session;
 	bool is_live;
 	const struct spool *spool;
+	struct tallies *tallies;
 	struct output *output;
 	struct launch_follow *follow; /* NULL: logs are read at the end */
 	struct launch_reader_counts counts;
@@ -36,6 +37,7 @@ static int process__open(const struct carrier_config *config, struct carrier **r
 	self->carrier.ops = &carrier_process;
 	self->session = config->session;
 	self->spool = config->spool;
+	self->tallies = config->tallies;
 	self->is_live = config->is_live;
 	*ret = &self->carrier;
 	return 0;
@@ -58,7 +60,8 @@ static int process__attach(struct carrier *carrier, pid_t pid, struct output *ou
 	self->output = output;
 	if (!self->is_live)
 		return 0;
-	err = launch_follow__new(self->spool, self->session, output, &self->follow);
+	err = launch_follow__new(self->spool, self->tallies, self->session, output,
+				 &self->follow);
 	if (err)
 		failure__set(failure, err, NULL, "no memory to follow launch logs");
 	return err;

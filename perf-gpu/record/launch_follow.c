@@ -30,6 +30,7 @@ struct followed {
 
 struct launch_follow {
 	const struct spool *spool;
+	struct tallies *tallies;
 	uint64_t session;
 	struct output *output;
 	struct followed *logs;
@@ -54,7 +55,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-int launch_follow__new(const struct spool *spool, uint64_t session, struct output *output,
+int launch_follow__new(const struct spool *spool, struct tallies *tallies,
+		       uint64_t session, struct output *output,
 		       struct launch_follow **ret)
 {
 	struct launch_follow *follow = calloc(1, sizeof(*follow));
@@ -62,6 +64,7 @@ int launch_follow__new(const struct spool *spool, uint64_t session, struct outpu
 	if (!follow)
 		return -ENOMEM;
 	follow->spool = spool;
+	follow->tallies = tallies;
 	follow->session = session;
 	follow->output = output;
 	pid_namespaces__init(&follow->namespaces);
@@ -209,6 +212,8 @@ static int poll_log(struct launch_follow *follow, struct followed *log, bool is_
 		return err;
 	/* Before the last look: what comes between the two would be lost. */
 	may_end = ++log->nr_idle > IDLE_LOOKS && has_ended(log);
+	if (may_end && follow->tallies)
+		tallies__complete(follow->tallies, launch_reader__log_id(log->reader));
 	launch_reader__go_on(log->reader, !is_last);
 	err = read_log(follow, log);
 	if (err || !log->reader || !may_end || !log->nr_idle)

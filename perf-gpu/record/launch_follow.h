@@ -15,11 +15,18 @@
 #include "record/launch_reader.h"
 #include "record/output.h"
 #include "record/spool.h"
+#include "record/tallies.h"
 
 struct launch_follow;
 
-/* @spool, @output: kept by reference. 0 or -ENOMEM. */
-int launch_follow__new(const struct spool *spool, uint64_t session, struct output *output,
+/**
+ * launch_follow__new
+ * @tallies: of the processes; NULL: there are none
+ *
+ * The pointers are kept. Return: 0 or -ENOMEM.
+ */
+int launch_follow__new(const struct spool *spool, struct tallies *tallies,
+		       uint64_t session, struct output *output,
 		       struct launch_follow **ret);
 
 /**

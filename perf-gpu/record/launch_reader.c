@@ -148,6 +148,11 @@ struct log_file *launch_reader__file(struct launch_reader *reader)
 	return &reader->file;
 }
 
+uint64_t launch_reader__log_id(const struct launch_reader *reader)
+{
+	return reader->log_id;
+}
+
 bool launch_reader__has_end(const struct launch_reader *reader)
 {
 	return reader->has_end;

@@ -70,6 +70,8 @@ void launch_reader__go_on(struct launch_reader *reader, bool is_growing);
 /* The file that is read, to give back its space */
 struct log_file *launch_reader__file(struct launch_reader *reader);
 
+uint64_t launch_reader__log_id(const struct launch_reader *reader);
+
 /* Does the log end in order, as far as it was read? */
 bool launch_reader__has_end(const struct launch_reader *reader);
 

@@ -79,7 +79,11 @@ static int open_socket(pid_t peer)
 void log_server__open(uint64_t session, struct spool *spool, pid_t peer,
 		      struct log_server *ret)
 {
-	struct log_server server = {.session = session, .spool = spool};
+	struct log_server server = {
+		.session = session,
+		.spool = spool,
+		.tallies = {.spool = spool, .session = session},
+	};
 	int err;
 
 	server.fd = open_socket(peer);
@@ -178,12 +182,32 @@ static void give_file(const struct log_server *server, const struct log_request 
 		close(file);
 }
 
+static struct tally_owner owner_of(const struct log_request *request,
+				   const struct company *company)
+{
+	return (struct tally_owner){
+		.log_id = request->log_id,
+		.own_pid = request->pid,
+		.pid = company->pid,
+	};
+}
+
+static void take_tally(struct log_server *server, const struct log_request *request,
+		       const struct company *company)
+{
+	const struct tally_owner owner = owner_of(request, company);
+
+	if (company->fd >= 0)
+		tallies__add(&server->tallies, &owner, company->fd);
+}
+
 /* The process may make none, but write to one that is mapped. */
 static void give_tally(struct log_server *server, const struct log_request *request,
 		       const struct company *company, struct sockaddr_un *to,
 		       socklen_t to_bytes)
 {
-	int file = tallies__new(&server->tallies, request->log_id, company->pid);
+	const struct tally_owner owner = owner_of(request, company);
+	int file = tallies__new(&server->tallies, &owner);
 
 	reply(server, to, to_bytes, request->log_id, file);
 	if (file >= 0)
@@ -206,9 +230,7 @@ static void answer(struct log_server *server, const struct log_request *request,
 {
 	switch (request->kind) {
 	case LOG_REQUEST_TALLY:
-		if (company->fd >= 0)
-			tallies__add(&server->tallies, request->log_id, company->pid,
-				     company->fd);
+		take_tally(server, request, company);
 		break;
 	case LOG_REQUEST_NEW_TALLY:
 		give_tally(server, request, company, from, from_bytes);

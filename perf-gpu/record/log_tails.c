@@ -214,9 +214,11 @@ int log_tails__read(struct log_tails *tails, bool is_last,
 			i--;
 		if (!err && tail->nr_idle > IDLE_LOOKS &&
 		    spool__has_ended(tail->file.fd, tail->has_end, tail->scan.pid)) {
-			/* What came behind the look is still to be read. */
+			/* What came behind the look, or comes now, is still to be read. */
 			struct stat st;
 
+			if (tails->tallies)
+				tallies__complete(tails->tallies, tail->log_id);
 			if (!fstat(tail->file.fd, &st) && !tail->is_broken &&
 			    st.st_size > tail->file.limit)
 				continue;

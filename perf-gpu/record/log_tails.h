@@ -17,6 +17,7 @@
 #include "record/log_scan.h"
 #include "record/log_state.h"
 #include "record/spool.h"
+#include "record/tallies.h"
 
 /* A log. */
 struct log_tail {
@@ -45,6 +46,7 @@ struct log_tail {
 struct log_tails {
 	const struct spool *spool;
 	uint64_t session;
+	struct tallies *tallies; /* NULL: there are none */
 	struct log_tail **tails; /* by log_id; those that have none yet are first */
 	size_t nr, capacity;
 	void *by_name; /* the same: a tree of tsearch(3) */

@@ -378,6 +378,13 @@ static int collect_rest(struct loop *loop)
 	return wait_for_answers(loop);
 }
 
+/* Of processes that were killed, before their logs are read. Who has ended may have come last. */
+static void complete_logs(struct loop *loop)
+{
+	log_server__serve(loop->log_server);
+	tallies__complete_all(&loop->log_server->tallies);
+}
+
 int loop__begin(struct loop *loop)
 {
 	const enum control_state state = loop__first_state(loop->delay_ms);
@@ -407,6 +414,7 @@ int loop__run(struct loop *loop)
 		err = let_go(loop, err);
 	else if (!err)
 		err = collect_rest(loop);
+	complete_logs(loop);
 	loop->carrier->ops->detach(loop->carrier);
 	if (!err)
 		err = loop->carrier->ops->finish(loop->carrier, loop->spool);

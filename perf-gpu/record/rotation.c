@@ -92,6 +92,7 @@ int rotation__open(const struct rotation_config *config, struct rotation **ret)
 	rotation->config = *config;
 	rotation->tails.spool = config->spool;
 	rotation->tails.session = config->session;
+	rotation->tails.tallies = config->tallies;
 	rotation->builder.session = config->session;
 	rotation->tasks.attr = output__sideband_attr(config->output);
 	err = begin_file(rotation);

@@ -46,7 +46,7 @@ struct rotation_config {
 	uint64_t session;
 	struct clock_pair clock;
 	uint32_t events; /* GPU_LOG_EVENT_BIT()s that were asked for */
-	const struct tallies *tallies; /* of the processes */
+	struct tallies *tallies; /* of the processes; kept by reference */
 	struct output *output; /* has no record yet */
 };
 

@@ -127,8 +127,8 @@ expect_match "and is its own" '^\[ perf-gpu inject: .*; 100.0 % of GPU time has 
 
 # --- what can't be written ---------------------------------------------------------------
 
-record --stacks process prlimit --fsize=300000 "$WORKLOADS/launches" -n 20000 >out 2>err
-account "files that may not grow" 20000 20000
+record --stacks process prlimit --fsize=300000 "$WORKLOADS/launches" -n 60000 >out 2>err
+account "files that may not grow" 60000 60000
 some "files that may not grow: GPU records are lost" "GPU records" "not written"
 some "and launches" launches "lost by processes"
 

@@ -77,7 +77,7 @@ TEST(a_process_may_have_no_file_and_no_recorder)
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &nothing), 0);
 	errno = 0;
 	tally__open(&tally, LOG_ID);
-	CHECK(!tally.is_mapped);
+	CHECK(!tally.memory);
 	tally__add_launch(&tally);
 	CHECK_EQ(tally__launches(&tally), 1);
 	tally__open(&tally, LOG_ID);
@@ -91,7 +91,7 @@ TEST(another_log_is_counted_from_0_in_the_same_place)
 
 	log_client__use("", SESSION);
 	tally__open(&tally, LOG_ID);
-	CHECK(tally.is_mapped);
+	CHECK(tally.memory);
 	page = tally.page;
 	tally__add_launch(&tally);
 	tally__open(&tally, LOG_ID + 1);
@@ -111,23 +111,24 @@ static int make_memfd(off_t bytes, int seals)
 
 TEST(what_could_shrink_is_not_taken)
 {
+	const struct tally_owner owner = {.log_id = LOG_ID, .own_pid = 1, .pid = 1};
 	struct tallies tallies = {};
 	int fd;
 
-	fd = make_memfd(sizeof(struct tally_page), F_SEAL_GROW);
-	tallies__add(&tallies, LOG_ID, 1, fd);
+	fd = make_memfd(sizeof(struct log_memory), F_SEAL_GROW);
+	tallies__add(&tallies, &owner, fd);
 	close(fd);
-	fd = make_memfd(0, TALLY_SEALS);
-	tallies__add(&tallies, LOG_ID, 1, fd);
+	fd = make_memfd(0, LOG_MEMORY_SEALS);
+	tallies__add(&tallies, &owner, fd);
 	close(fd);
 	fd = open("/dev/null", O_RDWR);
-	tallies__add(&tallies, LOG_ID, 1, fd);
+	tallies__add(&tallies, &owner, fd);
 	close(fd);
-	tallies__add(&tallies, LOG_ID, 1, -1);
+	tallies__add(&tallies, &owner, -1);
 	CHECK_EQ(tallies.nr, 0);
 	for (int i = 0; i < 100; i++) {
-		fd = make_memfd(sizeof(struct tally_page), TALLY_SEALS);
-		tallies__add(&tallies, LOG_ID, 1, fd);
+		fd = make_memfd(sizeof(struct log_memory), LOG_MEMORY_SEALS);
+		tallies__add(&tallies, &owner, fd);
 		close(fd);
 	}
 	CHECK_EQ(tallies.nr, 100);

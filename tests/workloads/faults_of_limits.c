@@ -15,7 +15,7 @@
 
 #define NR_FILES   64
 #define FILE_BYTES (1 << 20)
-#define NR_MANY	   50000
+#define NR_MANY	   100000
 
 static void report_elsewhere(void)
 {
