@@ -153,11 +153,12 @@ for way in ambient by_file; do
 	expect "$way: given up at once for --stacks process" "0 0" "$(recorder $way record -q --stacks process)"
 	expect "$way: kept with -D, too" "$BOTH $BOTH" "$(recorder $way record -q --stacks uprobe -D 1)"
 done
-# CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL; of those that there are
+# CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, KILL, and, to see who uses CUDA without it and
+# who outlives the command, SYS_PTRACE, CHECKPOINT_RESTORE; of those that there are
 read -r _ _ own _ < <(caps /proc/self/status)
-FILES=$(printf %x $((0x2f & 0x$own)))
-expect "root keeps what files take" "$FILES $FILES" "$(recorder "$PERF_GPU" record -q --stacks process)"
-# ... SYS_PTRACE, CHECKPOINT_RESTORE, IPC_LOCK, SYS_RESOURCE, and the two
+FILES=$(printf %x $((0x1000008002f & 0x$own)))
+expect "root keeps what files take, and looks at processes" "$FILES $FILES" "$(recorder "$PERF_GPU" record -q --stacks process)"
+# ... IPC_LOCK, SYS_RESOURCE, and the two
 PROBES=$(printf %x $((0x1c00108402f & 0x$own)))
 expect "and what another probe may take" "$PROBES $PROBES" "$(recorder "$PERF_GPU" record -q --stacks uprobe)"
 
