@@ -9,52 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/carrier.h"
-#include "record/control.h"
 #include "record/finish.h"
-#include "record/identity.h"
-#include "record/injection.h"
 #include "record/journal.h"
-#include "record/log_server.h"
 #include "record/loop.h"
-#include "record/output.h"
-#include "record/output_lock.h"
+#include "record/recording_internal.h"
 #include "record/recover.h"
-#include "record/rotation.h"
-#include "record/signals.h"
-#include "record/size_limit.h"
-#include "record/spool.h"
-#include "record/survivors.h"
-#include "record/workload.h"
-#include "util/backup.h"
 #include "util/log.h"
 #include "util/paths.h"
 #include "util/rights.h"
 #include "util/session.h"
-
-struct recording {
-	const struct record_options *options;
-	char library[PATH_MAX];
-	bool is_injected; /* into the command */
-	uint64_t session;
-	struct clock_pair clock;
-	struct identity identity; /* with options->run_as */
-	struct backup backup;
-	struct output_lock lock;
-	struct signals signals;
-	struct spool spool;
-	int journal_fd; /* held while the recorder lives; -1: there is none */
-	struct log_server log_server;
-	struct injection injection;
-	struct carrier *carrier;
-	struct output *output;
-	struct rotation *rotation; /* NULL: one file has all */
-	struct workload *workload;
-	struct control *control; /* NULL: all is recorded from the start */
-	struct size_limit limit; /* --max-size */
-	struct survivors survivors; /* of the command */
-	enum absence_sight sight;
-};
 
 /* Is perf.data ours? Else its file, which has nothing in it, is dropped at the end. */
 static bool has_perfdata(const struct recording *rec)
@@ -78,19 +41,13 @@ static int find_library(struct recording *rec)
 	return 0;
 }
 
-/* Are processes recorded that run already? */
-static bool is_attaching(const struct recording *rec)
-{
-	return rec->options->nr_pids;
-}
-
 /* The library is in the processes, or can be put into the command. */
 static int check_injection(struct recording *rec)
 {
 	bool is_needed = rec->options->probe != LAUNCH_PROBE_API;
 	int err;
 
-	if (is_attaching(rec)) {
+	if (recording__is_attaching(rec)) {
 		rec->is_injected = true;
 		return control__attach(rec->options->pids, rec->options->nr_pids,
 				       rec->library, &rec->control);
@@ -105,74 +62,9 @@ static int check_injection(struct recording *rec)
 	return 0;
 }
 
-static int open_carrier_of(struct recording *rec, const struct carrier_ops *ops,
-			   struct failure *failure)
-{
-	const struct carrier_config config = {
-		.library = rec->library,
-		.session = rec->session,
-		.stack = rec->options->stack,
-		.events = rec->options->events,
-		.nr_pages = rec->options->nr_pages,
-		.spool = &rec->spool,
-		.tallies = &rec->log_server.tallies,
-		.is_live = switch_options__any(&rec->options->switching),
-		.running = rec->options->pids,
-		.nr_running = rec->options->nr_pids,
-	};
-
-	return ops->open(&config, &rec->carrier, failure);
-}
-
-static void close_carrier(struct recording *rec)
-{
-	if (rec->carrier)
-		rec->carrier->ops->close(rec->carrier);
-	rec->carrier = NULL;
-}
-
-/*
- * The first way that was tried has failed with @err: take the other, if the user has
- * left that to us. The kernel's ways to walk a stack have only the one.
- */
-static int open_other_carrier(struct recording *rec, int err, struct failure *failure)
-{
-	if (rec->options->stacks == STACKS_AUTO &&
-	    rec->options->stack.call_graph == CALL_GRAPH_UNWIND) {
-		pr_info("stacks are taken within the process: %s", failure->why);
-		if (*failure->advice)
-			pr_debug("for stacks by uprobes: %s", failure->advice);
-		close_carrier(rec);
-		err = open_carrier_of(rec, &carrier_process, failure);
-	}
-	if (err)
-		failure__print(failure);
-	return err;
-}
-
-static const struct carrier_ops *first_carrier(const struct record_options *options)
-{
-	if (options->probe == LAUNCH_PROBE_API)
-		return &carrier_api;
-	if (options->probe == LAUNCH_PROBE_NONE)
-		return &carrier_none;
-	if (options->stacks == STACKS_PROCESS)
-		return &carrier_process;
-	return &carrier_uprobe;
-}
-
-static int open_carrier(struct recording *rec)
-{
-	struct failure failure;
-	int err;
-
-	err = open_carrier_of(rec, first_carrier(rec->options), &failure);
-	return err ? open_other_carrier(rec, err, &failure) : 0;
-}
-
 static uid_t user_of_processes(const struct recording *rec)
 {
-	if (is_attaching(rec))
+	if (recording__is_attaching(rec))
 		return control__uid(rec->control);
 	return rec->options->run_as ? rec->identity.uid : geteuid();
 }
@@ -212,7 +104,7 @@ static int open_output(struct recording *rec)
 	err = spool__create(rec->backup.path[1], user_of_processes(rec), &rec->spool);
 	if (!err)
 		log_server__open(rec->session, &rec->spool,
-				 is_attaching(rec) ? rec->options->pids[0] : 0,
+				 recording__is_attaching(rec) ? rec->options->pids[0] : 0,
 				 &rec->log_server);
 	if (!err && switch_options__any(&rec->options->switching))
 		err = open_rotation(rec);
@@ -252,97 +144,12 @@ static int check_identity(const struct recording *rec)
  */
 static int open_control(struct recording *rec)
 {
-	if (is_attaching(rec) ||
+	if (recording__is_attaching(rec) ||
 	    (!rec->options->delay_ms && !rec->options->control_fd && !rec->rotation &&
 	     !rec->limit.max_bytes && !rec->options->duration_ms))
 		return 0;
 	return control__create(&rec->spool, loop__first_state(rec->options->delay_ms),
 			       &rec->control);
-}
-
-static int make_injection(struct recording *rec)
-{
-	struct injection_config config = {
-		.library = rec->is_injected ? rec->library : NULL,
-		.spool = rec->spool.path,
-		.log_server = rec->log_server.name,
-		.session = rec->session,
-		.events = rec->options->events,
-		.records_nvtx = rec->options->records_nvtx,
-		.call_graph = rec->options->stack.call_graph,
-		.python = rec->options->stack.python,
-		.max_frames = rec->options->stack.max_frames,
-		.control = rec->control && !is_attaching(rec)
-				   ? control__path(rec->control)
-				   : NULL,
-		.has_capture_range = rec->options->has_capture_range,
-		.shares = rec->options->shares,
-	};
-
-	rec->carrier->ops->configure(rec->carrier, &config);
-	return injection__init(&config, &rec->injection);
-}
-
-/* What is recorded knows how, and waits for more. */
-static int prepare_processes(struct recording *rec)
-{
-	char *const nothing[] = {NULL};
-	char *const *environment = rec->injection.environment;
-	int err;
-
-	err = make_injection(rec);
-	if (!err && is_attaching(rec)) {
-		err = control__configure(rec->control, &rec->spool, environment);
-		environment = nothing;
-	}
-	if (err || !rec->options->command[0])
-		return err;
-	return workload__fork(rec->options->command, environment,
-			      &rec->signals.caller_mask,
-			      rec->options->run_as ? &rec->identity : NULL,
-			      &rec->workload);
-}
-
-static void release_command(struct recording *rec)
-{
-	workload__close(rec->workload);
-	rec->workload = NULL;
-	injection__release(&rec->injection);
-}
-
-static int attach_carrier(struct recording *rec, struct failure *failure)
-{
-	pid_t pid = is_attaching(rec) ? 0 : workload__pid(rec->workload);
-
-	return rec->carrier->ops->attach(rec->carrier, pid, rec->output, failure);
-}
-
-/* Another carrier wants another environment, so another process of the command's. */
-static int attach_other_carrier(struct recording *rec, int err, struct failure *failure)
-{
-	err = open_other_carrier(rec, err, failure);
-	if (err)
-		return err;
-	release_command(rec);
-	err = prepare_processes(rec);
-	if (err)
-		return err;
-	err = attach_carrier(rec, failure);
-	if (err)
-		failure__print(failure);
-	return err;
-}
-
-static int watch_processes(struct recording *rec)
-{
-	struct failure failure;
-	int err;
-
-	err = prepare_processes(rec);
-	if (err)
-		return err;
-	err = attach_carrier(rec, &failure);
-	return err ? attach_other_carrier(rec, err, &failure) : 0;
 }
 
 /* For who finds the recording when this process has been killed; nothing has begun yet. */
@@ -374,7 +181,7 @@ static void write_journal(struct recording *rec)
 /* To the end */
 static unsigned int lasting_rights(const struct recording *rec)
 {
-	return RIGHTS_FILES | (is_attaching(rec) ? RIGHTS_PROCESSES : 0);
+	return RIGHTS_FILES | (recording__is_attaching(rec) ? RIGHTS_PROCESSES : 0);
 }
 
 /* Everything but the command's start; on failure the caller releases. */
@@ -401,7 +208,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		recover__tell(rec->options->output);
 	if (!err)
-		err = open_carrier(rec);
+		err = recording__open_carrier(rec);
 	if (err)
 		return err;
 	rec->clock = clock_pair__read();
@@ -411,7 +218,7 @@ static int recording__prepare(struct recording *rec)
 	if (!err)
 		err = open_control(rec);
 	if (!err)
-		err = watch_processes(rec);
+		err = recording__watch_processes(rec);
 	if (!err)
 		write_journal(rec);
 	if (!err)
@@ -491,9 +298,9 @@ static int recording__finish(struct recording *rec, int status, bool *ret_is_who
 
 static void recording__release(struct recording *rec)
 {
-	release_command(rec);
+	recording__release_command(rec);
 	control__close(rec->control);
-	close_carrier(rec);
+	recording__close_carrier(rec);
 	rotation__close(rec->rotation);
 	output__close(rec->output);
 	log_server__close(&rec->log_server);
@@ -520,7 +327,8 @@ static enum absence_sight find_sight(const struct recording *rec,
 
 static struct loop make_loop(struct recording *rec)
 {
-	const bool is_watched = rec->workload && rec->is_injected && !is_attaching(rec);
+	const bool is_watched =
+		rec->workload && rec->is_injected && !recording__is_attaching(rec);
 
 	return (struct loop){
 		.signals = &rec->signals,
@@ -532,7 +340,7 @@ static struct loop make_loop(struct recording *rec)
 		.log_server = &rec->log_server,
 		.workload = rec->workload,
 		.control = rec->control,
-		.is_attached = is_attaching(rec),
+		.is_attached = recording__is_attaching(rec),
 		.control_fd = rec->options->control_fd,
 		.limit = &rec->limit,
 		.watch = {.pid = is_watched ? workload__pid(rec->workload) : 0,
@@ -553,7 +361,7 @@ static int finish_early(struct recording *rec, bool *ret_is_whole)
 {
 	int err = recording__finish(rec, -1, ret_is_whole);
 
-	close_carrier(rec);
+	recording__close_carrier(rec);
 	log_server__close(&rec->log_server);
 	spool__remove(&rec->spool);
 	return err;
@@ -580,7 +388,7 @@ static int start_command(struct recording *rec, int *ret_status)
 static struct survivors find_survivors(const struct recording *rec,
 				       bool has_command_ended)
 {
-	if (is_attaching(rec) || !rec->is_injected || !has_command_ended ||
+	if (recording__is_attaching(rec) || !rec->is_injected || !has_command_ended ||
 	    rec->signals.end_signal)
 		return (struct survivors){};
 	return survivors__find(&rec->spool);
@@ -623,7 +431,8 @@ static int recording__run(struct recording *rec, int *ret_status, bool *ret_is_w
 	if (is_finished)
 		return err;
 	if (!err)
-		return recording__finish(rec, is_attaching(rec) ? -1 : *ret_status,
+		return recording__finish(rec,
+					 recording__is_attaching(rec) ? -1 : *ret_status,
 					 ret_is_whole);
 	recording__keep(rec);
 	return err;
