@@ -103,7 +103,7 @@ static const char *skip_brackets(const char *text)
 
 static void scan__put(struct scan *scan, const char *text)
 {
-	scan->out = stpcpy(scan->out, text);
+	scan->out = mempcpy(scan->out, text, strlen(text));
 }
 
 /* A bracket, with all that is in it if that goes. False: nothing closes it. */
