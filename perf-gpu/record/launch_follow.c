@@ -6,11 +6,11 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/launch_process.h"
 #include "record/log_file.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/sum.h"
 
@@ -45,14 +45,6 @@ static int compare_names(const void *a, const void *b)
 	const struct followed *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 int launch_follow__new(const struct spool *spool, struct tallies *tallies,
@@ -165,9 +157,9 @@ static int end_log(struct launch_follow *follow, struct followed *log)
 	log->reader = NULL;
 	log->is_over = true;
 	launch_process__release(&log->process);
-	return log->is_begun
-		       ? launch_process__end(&log->process, follow->output, now_ns())
-		       : 0;
+	return log->is_begun ? launch_process__end(&log->process, follow->output,
+						   clock__now_ns())
+			     : 0;
 }
 
 /* Return: 0, or a negative errno, printed, of which nothing is the log's fault. */

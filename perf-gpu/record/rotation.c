@@ -6,23 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/rotation_internal.h"
+#include "util/clock.h"
 #include "util/file_limit.h"
 #include "util/log.h"
 
 /* How often logs are looked into; a process writes to its own once a second. */
 #define LOOK_INTERVAL_NS 250000000ull
-
-uint64_t rotation__now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static int write_event(void *ctx, const struct perf_event_header *event)
 {
@@ -62,7 +54,7 @@ static int begin_file(struct rotation *rotation)
 	int err;
 
 	rotation->file++;
-	rotation->begin_ns = rotation__now_ns();
+	rotation->begin_ns = clock__now_ns();
 	rotation->builder.nr_counted = 0;
 	rotation->has_news = false;
 	err = open_collection(rotation);
@@ -107,7 +99,7 @@ int rotation__open(const struct rotation_config *config, struct rotation **ret)
 
 int rotation__look(struct rotation *rotation, bool is_urgent)
 {
-	const uint64_t now_ns = rotation__now_ns();
+	const uint64_t now_ns = clock__now_ns();
 
 	if (!is_urgent && now_ns - rotation->looked_ns < LOOK_INTERVAL_NS)
 		return 0;
@@ -132,7 +124,7 @@ static int keep_losses(struct rotation *rotation, const struct carrier_losses *l
 		.nr_stack = losses->nr_stack - told->nr_stack,
 	};
 	struct kept like = {
-		.time_ns = rotation__now_ns(), .bytes = sizeof(new), .kind = KEPT_LOSS};
+		.time_ns = clock__now_ns(), .bytes = sizeof(new), .kind = KEPT_LOSS};
 	struct kept *kept;
 
 	if (!new.nr_ring && !new.nr_log && !new.nr_stack)
@@ -163,7 +155,7 @@ static void settle_tail(struct rotation *rotation, struct log_tail *tail)
 	if (tail->is_settled)
 		return;
 	tail->is_settled = true;
-	tail->over_ns = rotation__now_ns();
+	tail->over_ns = clock__now_ns();
 	rotation->scan.log = tail->scan;
 	/* It was killed, perhaps: what it had counted by then. */
 	if (tail->log_id && !tail->has_end &&
@@ -236,7 +228,7 @@ bool rotation__is_due(const struct rotation *rotation)
 	    output__counts(rotation->config.output).bytes - rotation->begin_bytes >=
 		    options->bytes)
 		return true;
-	return options->ns && rotation__now_ns() - rotation->begin_ns >= options->ns;
+	return options->ns && clock__now_ns() - rotation->begin_ns >= options->ns;
 }
 
 /* Names of JIT code that a process could not put into its log any more */
@@ -466,7 +458,7 @@ int rotation__switch(struct rotation *rotation, const struct carrier_losses *los
 		if (!rotation__is_due(rotation))
 			pr_info("nothing is new since %s: no other file is written",
 				rotation->files[rotation->nr_files - 1].path);
-		rotation->begin_ns = rotation__now_ns();
+		rotation->begin_ns = clock__now_ns();
 		rotation->begin_bytes = output__counts(rotation->config.output).bytes;
 		return 0;
 	}

@@ -65,8 +65,6 @@ struct rotation {
 /* Records of tasks can come so much later than others. */
 #define TASK_LAG_NS 3000000000ull
 
-uint64_t rotation__now_ns(void);
-
 /* rotation_kept.c: what is kept */
 
 /* The output's keeper; 0 or a negative errno, printed. */

@@ -4,6 +4,7 @@
 
 #include "record/gpu_record.h"
 #include "record/rotation_internal.h"
+#include "util/clock.h"
 #include "util/gpu_log_cursor.h"
 #include "util/log.h"
 
@@ -183,7 +184,7 @@ static void bound_states(struct rotation *rotation)
 int rotation__forget_old(struct rotation *rotation)
 {
 	const struct switch_options *options = &rotation->config.options;
-	const uint64_t now_ns = rotation__now_ns();
+	const uint64_t now_ns = clock__now_ns();
 	const uint64_t horizon_ns =
 		options->overwrites ? before(now_ns, options->keep_ns) : 0;
 	const uint64_t launch_horizon_ns = before(horizon_ns, LAUNCH_MARGIN_NS);
@@ -324,7 +325,7 @@ static uint64_t time_of(struct rotation *rotation, const struct gpu_log_block *b
 {
 	struct gpu_log_cursor cursor =
 		gpu_log_cursor__new(block + 1, block->payload_bytes);
-	const uint64_t now_ns = rotation__now_ns();
+	const uint64_t now_ns = clock__now_ns();
 	const struct gpu_log_record *record;
 	uint64_t newest_ns = 0, end_ns;
 

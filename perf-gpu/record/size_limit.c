@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/size_limit.h"
 
-#include <time.h>
-
+#include "util/clock.h"
 #include "util/sum.h"
 
 /* To look takes longer the more processes there are: 1,000 logs are 1 ms. */
@@ -11,18 +10,10 @@
 /* What processes have still to write when they hear of it: of a second, at most */
 #define MIN_REST_BYTES (1u << 20)
 
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 bool size_limit__is_reached(struct size_limit *limit, uint64_t perfdata_bytes,
 			    const struct spool *spool)
 {
-	const uint64_t now = limit->max_bytes ? now_ns() : 0;
+	const uint64_t now = limit->max_bytes ? clock__now_ns() : 0;
 	uint64_t bytes;
 
 	if (limit->reached_ns)

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "record/proc_maps.h"
 #include "record/task_records.h"
+#include "util/clock.h"
 #include "util/proc.h"
 
 struct synthesis {
@@ -20,14 +20,6 @@ struct synthesis {
 	bool has_data;
 	uint64_t time_ns;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* A thread's name. One that has ended meanwhile had none that mattered. */
 static int write_comm(const struct synthesis *to, uint32_t tid)
@@ -86,7 +78,7 @@ int synthesize__process(struct output *output, pid_t pid, bool has_data)
 		.output = output,
 		.pid = (uint32_t)pid,
 		.has_data = has_data,
-		.time_ns = now_ns(),
+		.time_ns = clock__now_ns(),
 	};
 	int err;
 
