@@ -292,8 +292,9 @@ for stacks in uprobe process; do
 done
 
 # Bounded by size: what is kept has its stacks all the same, and is no more than that.
-# Nobody waits for kernels, so long ones would still run, by their times, when files change. Rings
-# hold all of it, since other work on the machine can stop the recorder.
+# Nobody waits for kernels, so they would still run, by their times, when files change, if they were
+# long, or if the machine launched them faster than the stand-in's GPU runs them: that gets a second.
+# Rings hold all of it, since other work on the machine can stop the recorder.
 printf 'k%d 10\n' 1 2 3 >durations
 for stacks in uprobe process; do
 	start --switch-output --overwrite=4M --stacks $stacks -m 64M -- \
@@ -302,6 +303,7 @@ for stacks in uprobe process; do
 	for i in 1 2 3; do
 		tell "k$i 20000"
 	done
+	sleep 1
 	tell "graph g 3"
 	switch
 	finish "$stacks, 4M"
