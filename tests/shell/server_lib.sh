@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154 # $in and $out are the caller's
+# shellcheck shell=bash disable=SC2154 # $in, $out, $ctl and $ack are the caller's
 #
 # Talking to tests/workloads/server.c, and to a recorder by --control; to be sourced behind lib.sh.
 
@@ -18,4 +18,11 @@ tell()
 {
 	echo "$1" >&"$in"
 	[ "$(answer "$out")" = "done $1" ] || echo "no answer to '$1'" >>odd
+}
+
+# order COMMAND: gives the recorder ($ctl, $ack) a command of --control, and waits until it is done.
+order()
+{
+	echo "$1" >&"$ctl"
+	[ "$(answer "$ack")" = ack ] || echo "no answer to '$1'" >>odd
 }

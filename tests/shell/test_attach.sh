@@ -30,13 +30,6 @@ end()
 	rm -f odd
 }
 
-# Gives the recorder a command, and waits until it is done.
-order()
-{
-	echo "$1" >&"$ctl"
-	[ "$(answer "$ack")" = ack ] || echo "no answer to '$1'" >>odd
-}
-
 # attach OPTION...: in the background; returns when it records
 attach()
 {

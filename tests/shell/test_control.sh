@@ -17,13 +17,6 @@ start()
 	exec {in}>server.in
 }
 
-# Gives the recorder a command, and waits until it is done.
-order()
-{
-	echo "$1" >&"$ctl"
-	[ "$(answer "$ack")" = ack ] || echo "no answer to '$1'" >>odd
-}
-
 # finish WHAT STATUS
 finish()
 {

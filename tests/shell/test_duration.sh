@@ -18,12 +18,6 @@ start()
 	answer "$out" >out.text
 }
 
-order()
-{
-	echo "$1" >&"$ctl"
-	[ "$(answer "$ack")" = ack ] || echo "no answer to '$1'" >>odd
-}
-
 has_ended()
 {
 	grep 'the recording has lasted for its --duration, and ends; .*server goes on' err >/dev/null

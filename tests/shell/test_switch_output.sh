@@ -407,12 +407,6 @@ done
 
 # --- with commands, and processes that run already ---------------------------------------
 
-order()
-{
-	echo "$1" >&"$ctl"
-	[ "$(answer "$ack")" = ack ] || echo "no answer to '$1'" >>odd
-}
-
 start -D -1 --control "fd:$ctl,$ack" --switch-output -- "$server" -t 2
 tell "before 10"
 order enable

@@ -29,13 +29,6 @@ serve()
 	pid=${pid#ready }
 }
 
-# Gives the recorder a command, and waits until it is done.
-order()
-{
-	echo "$1" >&"$ctl"
-	[ "$(answer "$ack")" = ack ] || echo "no answer to '$1'" >>odd
-}
-
 # finish WHAT: the server ends, and the recorder with it
 finish()
 {
